@@ -1,0 +1,167 @@
+/**
+ * What every call has in common, unary or streaming: interceptors before and after, the request's bytes, one end.
+ */
+import type { Dispatcher } from 'undici';
+import type { OperationName } from './dialect/dialect.js';
+import { Refusal, type Failure } from './failure.js';
+import type { CallInterceptor, FinishedCall } from './interceptor.js';
+import { checkCredentials, checkHeaders, type CallPolicy } from './options.js';
+import { Exchange, type ExchangeListener } from './wire/exchange.js';
+import type { ResponseHead } from './wire/http.js';
+
+/** A call, ready to be sent: nothing of it is the caller's any more. */
+export interface PreparedCall<Policy extends CallPolicy = CallPolicy> {
+  readonly policy: Policy;
+  readonly operation: OperationName;
+  /** The JSON-RPC method. */
+  readonly method: string;
+  /** The JSON-RPC request id. */
+  readonly id: string;
+  /** The request's bytes. */
+  readonly body: Buffer;
+  /** The headers that the profile says. */
+  readonly headers: readonly string[];
+}
+
+export abstract class Call implements ExchangeListener {
+  protected readonly prepared: PreparedCall;
+  protected readonly exchange: Exchange;
+  readonly #dispatcher: Dispatcher;
+  readonly #startedAt = performance.now();
+  /** The interceptors whose `before` succeeded: their `after` will run. */
+  readonly #entered: CallInterceptor[] = [];
+  #state: 'open' | 'finishing' | 'settled' = 'open';
+  #failure: Failure | undefined;
+
+  constructor(dispatcher: Dispatcher, prepared: PreparedCall) {
+    this.#dispatcher = dispatcher;
+    this.prepared = prepared;
+    this.exchange = new Exchange(prepared.policy, this);
+  }
+
+  abstract head(head: ResponseHead): void;
+  abstract data(chunk: Buffer): void;
+  abstract end(): void;
+  /** Events that were delivered. */
+  protected abstract get events(): number;
+  /** The call is over: hands the outcome to the caller, once. */
+  protected abstract settled(failure: Failure | undefined): void;
+
+  /** The call has its outcome. */
+  protected get isFinishing(): boolean {
+    return this.#state !== 'open';
+  }
+
+  start(): void {
+    this.exchange.open();
+    if (this.exchange.over) return;
+    if (this.prepared.policy.interceptors.length === 0) this.#send(this.prepared.policy.headers);
+    else void this.#intercept();
+  }
+
+  failed(failure: Failure): void {
+    this.finish(failure);
+  }
+
+  interrupted(failure: Failure): void {
+    if (this.#state === 'open') {
+      this.#state = 'finishing';
+      this.#failure = failure;
+      // The caller waits no longer, for interceptors neither.
+      void this.#leave();
+    }
+    this.#settle(this.#failure ?? failure);
+  }
+
+  /** The call has its outcome; interceptors may have a last word. */
+  protected finish(failure: Failure | undefined): void {
+    if (this.#state !== 'open') return;
+    this.#state = 'finishing';
+    this.#failure = failure;
+    if (this.#entered.length === 0) {
+      this.#settle(failure);
+      return;
+    }
+    void this.#leave().then(() => {
+      this.#settle(this.#failure);
+    });
+  }
+
+  /** What becomes of the exchange once the call is over. */
+  protected release(): void {
+    this.exchange.close();
+  }
+
+  #settle(failure: Failure | undefined): void {
+    if (this.#state === 'settled') return;
+    this.#state = 'settled';
+    this.release();
+    this.settled(failure);
+  }
+
+  #send(headers: Readonly<Record<string, string>>): void {
+    const { policy, headers: ours, body } = this.prepared;
+    try {
+      checkCredentials(policy, headers);
+    } catch (error) {
+      this.#refuse(error);
+      return;
+    }
+    const all = [...ours];
+    for (const [name, value] of Object.entries(headers)) all.push(name, value);
+    this.exchange.send(this.#dispatcher, all, body);
+  }
+
+  #refuse(error: unknown): void {
+    this.finish(this.exchange.failure(error instanceof Refusal ? error : new Refusal('interceptor.before', { reason: error })));
+  }
+
+  async #intercept(): Promise<void> {
+    const { policy, operation, method, id } = this.prepared;
+    const outgoing = {
+      operation,
+      method,
+      endpoint: policy.endpoint.origin + policy.endpoint.target,
+      requestId: id,
+      headers: new Headers(policy.headers),
+    };
+    let headers: Record<string, string>;
+    try {
+      for (const interceptor of policy.interceptors) {
+        await interceptor.before?.(outgoing);
+        if (this.#state !== 'open') return;
+        this.#entered.push(interceptor);
+      }
+      headers = checkHeaders(outgoing.headers);
+    } catch (error) {
+      this.#refuse(error);
+      return;
+    }
+    this.#send(headers);
+  }
+
+  /** Runs `after` of each interceptor. Never rejects: what one throws becomes the call's failure, unless there is one. */
+  async #leave(): Promise<void> {
+    const { policy, operation, method, id } = this.prepared;
+    for (const interceptor of this.#entered) {
+      if (interceptor.after === undefined) continue;
+      const finished: FinishedCall = {
+        operation,
+        method,
+        endpoint: policy.endpoint.origin + policy.endpoint.target,
+        requestId: id,
+        status: this.exchange.status,
+        headers: this.exchange.headers,
+        bytes: this.exchange.bytes,
+        events: this.events,
+        milliseconds: performance.now() - this.#startedAt,
+        failure: this.#failure,
+      };
+      try {
+        await interceptor.after(finished);
+      } catch (reason) {
+        this.#failure ??= this.exchange.failure(new Refusal('interceptor.after', { reason }));
+      }
+    }
+  }
+}

@@ -1,0 +1,127 @@
+/** A unary call: one request, one whole answer, judged layer by layer. */
+import type { Dispatcher } from 'undici';
+import { Call, type PreparedCall } from './call.js';
+import { Refusal, type Failure } from './failure.js';
+import { judgeHead, type BodyPlan, type ResponseHead } from './wire/http.js';
+import { decodeResponse, type RpcResult } from './wire/jsonrpc.js';
+
+/** The exact answer to a call. */
+export interface Reply<T> {
+  /** The result, decoded to the SDK's type and checked against its schema. Its texts and open values are the agent's own words. */
+  readonly result: T;
+  /** The exact bytes of the JSON-RPC result, in a buffer of their own. Checked to be I-JSON; unknown members are in here alone. */
+  readonly raw: Uint8Array;
+}
+
+/** How the result of a prepared unary call is judged. */
+export interface UnaryJudge<T> {
+  /** @throws {Refusal} `a2a.*` */
+  readonly decode: (result: unknown) => T;
+  /** An answer with neither result nor error stands for an empty result. */
+  readonly resultOptional: boolean;
+  readonly errorMediaType: string | undefined;
+}
+
+export function callUnary<T>(dispatcher: Dispatcher, prepared: PreparedCall, judge: UnaryJudge<T>): Promise<Reply<T>> {
+  return new Promise((resolve, reject) => {
+    new UnaryCall(dispatcher, prepared, judge, resolve, reject).start();
+  });
+}
+
+/**
+ * Judges a whole unary body.
+ * @throws {Refusal}
+ */
+export function judgeBody<T>(body: Buffer, plan: BodyPlan, id: string, judge: UnaryJudge<T>): Reply<T> {
+  const { value, raw } = plan.kind === 'error' ? decodeError(body, id, plan) : decodeResponse(body, id, judge.resultOptional);
+  return { result: judge.decode(value), raw };
+}
+
+/** A body of which only a JSON-RPC error counts. Always throws. */
+export function decodeError(body: Buffer, id: string, plan: BodyPlan & { kind: 'error' }): RpcResult {
+  try {
+    decodeResponse(body, id);
+  } catch (error) {
+    if (!plan.whateverElse || (error instanceof Refusal && error.rule === 'remote.error')) throw error;
+  }
+  throw new Refusal(plan.otherwise);
+}
+
+/** Collects a body, at most its bound. */
+export class Body {
+  readonly #max: number;
+  readonly #chunks: Buffer[] = [];
+  #length = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** @returns whether the bound still holds */
+  add(chunk: Buffer): boolean {
+    this.#length += chunk.length;
+    this.#chunks.push(chunk);
+    return this.#length <= this.#max;
+  }
+
+  whole(): Buffer {
+    const [first] = this.#chunks;
+    return this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks, this.#length);
+  }
+}
+
+/** The rule for a body that outgrows its bound or is cut short. */
+export function bodyRefusal(plan: BodyPlan, own: Refusal): Refusal {
+  return plan.kind === 'error' && plan.whateverElse ? new Refusal(plan.otherwise, { reason: own.reason }) : own;
+}
+
+class UnaryCall<T> extends Call {
+  readonly #judge: UnaryJudge<T>;
+  readonly #resolve: (reply: Reply<T>) => void;
+  readonly #reject: (failure: Failure) => void;
+  readonly #body: Body;
+  #plan: BodyPlan = { kind: 'answer' };
+  #reply: Reply<T> | undefined;
+
+  constructor(
+    dispatcher: Dispatcher,
+    prepared: PreparedCall,
+    judge: UnaryJudge<T>,
+    resolve: (reply: Reply<T>) => void,
+    reject: (failure: Failure) => void,
+  ) {
+    super(dispatcher, prepared);
+    this.#judge = judge;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#body = new Body(prepared.policy.maxResponseBytes);
+  }
+
+  override head(head: ResponseHead): void {
+    const { maxResponseBytes } = this.prepared.policy;
+    this.#plan = judgeHead(head, { stream: false, maxResponseBytes, errorMediaType: this.#judge.errorMediaType });
+  }
+
+  override data(chunk: Buffer): void {
+    if (!this.#body.add(chunk)) throw bodyRefusal(this.#plan, new Refusal('limit.response_bytes'));
+  }
+
+  override end(): void {
+    this.#reply = judgeBody(this.#body.whole(), this.#plan, this.prepared.id, this.#judge);
+    this.finish(undefined);
+  }
+
+  override failed(failure: Failure): void {
+    const isCut = failure.rule === 'http.truncated' && this.#plan.kind === 'error' && this.#plan.whateverElse;
+    super.failed(isCut ? this.exchange.failure(bodyRefusal(this.#plan, new Refusal('http.truncated', { reason: failure.unwrap() }))) : failure);
+  }
+
+  protected override get events(): number {
+    return 0;
+  }
+
+  protected override settled(failure: Failure | undefined): void {
+    if (failure !== undefined) this.#reject(failure);
+    else if (this.#reply !== undefined) this.#resolve(this.#reply);
+  }
+}

@@ -1,0 +1,344 @@
+/**
+ * One undici dispatch, from the call to its end: one request and never two, no redirect, the clocks, cancellation, and how far the
+ * request came.
+ *
+ * It settles by itself and owes nothing to undici's good will: whatever a dispatcher or an interceptor does or leaves undone after
+ * the end has no effect.
+ */
+import type { Duplex } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import { Failure, Refusal, type Delivery } from '../failure.js';
+import { judgeClientError, readHead, retryAfterMs, type ResponseHead } from './http.js';
+
+/** What an exchange is told of the call. */
+export interface ExchangePolicy {
+  readonly endpoint: { readonly origin: string; readonly target: string };
+  readonly signal: AbortSignal | undefined;
+  readonly connectTimeoutMs: number | undefined;
+  readonly timeoutMs: number | undefined;
+  readonly idleTimeoutMs: number | undefined;
+}
+
+/** Who an exchange reports to. A {@link Refusal} that one of the first three throws ends the exchange. */
+export interface ExchangeListener {
+  head(head: ResponseHead): void;
+  data(chunk: Buffer): void;
+  /** The response is whole. */
+  end(): void;
+  /** The exchange has failed, once. */
+  failed(failure: Failure): void;
+  /** The caller's signal or `timeoutMs` ended the call; until `close`, and whether or not the exchange is over. */
+  interrupted(failure: Failure): void;
+}
+
+/** How long an agent may take to close a stream that has ended, in milliseconds. */
+export const LINGER_MS = 250;
+
+const MAX_INFORMATIONAL = 16;
+
+/**
+ * Marks a body as one that was read already. undici's retry and redirect handlers send no body twice that they find so: for
+ * `RetryAgent`, whose options outrank those of a dispatch, there is no other way to say it.
+ */
+const DISTURBED = Symbol.for('nodejs.stream.disturbed');
+
+/** Never seen by anyone but undici: a reason to abort with. */
+class Ended extends Error {}
+
+type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
+
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly #policy: ExchangePolicy;
+  readonly #listener: ExchangeListener;
+  readonly #onAbort = (): void => {
+    this.#interrupt(signalRefusal(this.#policy.signal?.reason));
+  };
+
+  #controller: Dispatcher.DispatchController | undefined;
+  #delivery: Delivery = 'not_sent';
+  #head: ResponseHead | undefined;
+  #headers: Headers | undefined;
+  #informational = 0;
+  #bytes = 0;
+  /** The response is whole, or has failed, or nobody wants it any more. */
+  #over = false;
+  #closed = false;
+  #paused = false;
+  #totalTimer: NodeJS.Timeout | undefined;
+  #connectTimer: NodeJS.Timeout | undefined;
+  #idleTimer: NodeJS.Timeout | undefined;
+  #lingerTimer: NodeJS.Timeout | undefined;
+
+  constructor(policy: ExchangePolicy, listener: ExchangeListener) {
+    this.#policy = policy;
+    this.#listener = listener;
+  }
+
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** Bytes of the body that have arrived. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get status(): number | undefined {
+    return this.#head?.status;
+  }
+
+  get headers(): Headers | undefined {
+    return this.#headers;
+  }
+
+  /** Starts what goes on for the whole call: the total clock and the watch on the signal. */
+  open(): void {
+    const { signal, timeoutMs } = this.#policy;
+    if (timeoutMs !== undefined) {
+      this.#totalTimer = setTimeout(() => {
+        this.#interrupt(new Refusal('deadline.total'));
+      }, timeoutMs);
+    }
+    if (signal === undefined) return;
+    if (signal.aborted) this.#onAbort();
+    else signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** Sends the request. */
+  send(dispatcher: Dispatcher, headers: string[], body: Buffer): void {
+    const { endpoint, connectTimeoutMs } = this.#policy;
+    if (connectTimeoutMs !== undefined) {
+      this.#connectTimer = setTimeout(() => {
+        this.fail(new Refusal('deadline.connect'));
+      }, connectTimeoutMs);
+    }
+    const options = {
+      origin: endpoint.origin,
+      path: endpoint.target,
+      method: 'POST',
+      headers,
+      body: Object.assign(body, { [DISTURBED]: true }),
+      // The profile's clocks are the only ones.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      // For undici's interceptors: what they would do by default, or by their own options.
+      maxRedirections: 0,
+      retryOptions: { maxRetries: 0, methods: [], statusCodes: [], errorCodes: [] },
+    };
+    try {
+      dispatcher.dispatch(options, this);
+    } catch (error) {
+      this.#clientFailed(error);
+    }
+  }
+
+  /** Holds the agent back. The idle clock rests meanwhile: it is not the agent that is slow. */
+  pause(): void {
+    if (this.#over || this.#paused) return;
+    this.#paused = true;
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = undefined;
+    this.#controller?.pause();
+  }
+
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    // From within a callback of another dispatch, resuming breaks undici; from a microtask it never is.
+    queueMicrotask(() => {
+      if (this.#over || this.#paused) return;
+      this.#watchIdle();
+      this.#controller?.resume();
+    });
+  }
+
+  /** Ends the exchange with a failure, unless it is over. */
+  fail(refusal: Refusal): void {
+    if (this.#over) return;
+    const failure = this.failure(refusal);
+    this.#stop();
+    this.#listener.failed(failure);
+  }
+
+  /** The failure that a refusal makes of this exchange. */
+  failure(refusal: Refusal): Failure {
+    const { rule } = refusal;
+    const isAnswer = rule === 'http.status' || rule === 'http.redirect' || rule === 'remote.error';
+    return new Failure(rule, {
+      delivery: this.#delivery,
+      status: isAnswer ? this.#head?.status : undefined,
+      retryAfterMs: isAnswer && this.#head ? retryAfterMs(this.#head.retryAfter, Date.now()) : undefined,
+      code: refusal.code,
+      path: refusal.path,
+      cause: refusal.reason,
+    });
+  }
+
+  /** The call is over. Whatever of the response is still to come is not waited for. */
+  close(): void {
+    this.#release();
+    this.#stop();
+  }
+
+  /** The call is over, but its connection may serve another if the agent closes the response soon. What still comes is dropped. */
+  linger(): void {
+    this.#release();
+    if (this.#over) return;
+    this.#closed = true;
+    this.resume();
+    this.#lingerTimer ??= setTimeout(() => {
+      this.#stop();
+    }, LINGER_MS);
+  }
+
+  /** The stream has ended: the agent has {@link LINGER_MS} left to close the response, and `expired` is called if it does not. */
+  awaitEnd(expired: () => void): void {
+    if (this.#over) return;
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = undefined;
+    this.#lingerTimer = setTimeout(() => {
+      this.#stop();
+      if (!this.#closed) expired();
+    }, LINGER_MS);
+  }
+
+  #release(): void {
+    clearTimeout(this.#totalTimer);
+    this.#policy.signal?.removeEventListener('abort', this.#onAbort);
+    this.#closed = true;
+  }
+
+  /** Ends what concerns the network: clocks, and the connection if the response is not whole. */
+  #stop(): void {
+    clearTimeout(this.#connectTimer);
+    clearTimeout(this.#idleTimer);
+    clearTimeout(this.#lingerTimer);
+    this.#connectTimer = this.#idleTimer = this.#lingerTimer = undefined;
+    if (this.#over) return;
+    this.#over = true;
+    this.#controller?.abort(new Ended());
+  }
+
+  #interrupt(refusal: Refusal): void {
+    const failure = this.failure(refusal);
+    this.#stop();
+    this.#listener.interrupted(failure);
+  }
+
+  #watchIdle(): void {
+    const { idleTimeoutMs } = this.#policy;
+    if (idleTimeoutMs === undefined || this.#closed || this.#paused || this.#lingerTimer !== undefined) return;
+    if (this.#idleTimer !== undefined) {
+      this.#idleTimer.refresh();
+      return;
+    }
+    this.#idleTimer = setTimeout(() => {
+      this.fail(new Refusal('deadline.idle'));
+    }, idleTimeoutMs);
+  }
+
+  #clientFailed(error: unknown): void {
+    if (this.#over) return;
+    const stage = this.#head ? 'answered' : this.#delivery === 'not_sent' ? 'waiting' : 'sent';
+    const { rule, status, retryAfter } = judgeClientError(error, stage);
+    if (status !== undefined) {
+      // An interceptor of undici's kept the head for itself, but one there was.
+      this.#delivery = 'answered';
+      this.#head ??= { ...readHead(status, {}, null), retryAfter: retryAfter ?? [] };
+    }
+    const failure = this.failure(new Refusal(rule, { reason: error }));
+    this.#over = true;
+    this.#stop();
+    if (!this.#closed) this.#listener.failed(failure);
+  }
+
+  // ---- undici's callbacks ----
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    const isRepeat = this.#delivery !== 'not_sent';
+    this.#controller = controller;
+    if (this.#over) {
+      // The call ended while its connection was being made. Nothing has been written yet, and nothing will be.
+      controller.abort(new Ended());
+      return;
+    }
+    if (isRepeat) {
+      this.fail(new Refusal('http.connection_lost'));
+      return;
+    }
+    clearTimeout(this.#connectTimer);
+    this.#connectTimer = undefined;
+    this.#delivery = 'unknown';
+  }
+
+  onRequestSent(): void {
+    if (!this.#over) this.#watchIdle();
+  }
+
+  onRequestUpgrade(_controller: Dispatcher.DispatchController, _status: number, _headers: Headers, socket: Duplex): void {
+    socket.destroy();
+    this.fail(new Refusal('http.malformed'));
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
+    if (this.#over) return;
+    this.#watchIdle();
+    if (status < 200) {
+      this.#informational++;
+      if (status === 101 || this.#informational > MAX_INFORMATIONAL) this.fail(new Refusal('http.malformed'));
+      return;
+    }
+    const head = readHead(status, headers, controller.rawHeaders);
+    this.#delivery = 'answered';
+    this.#head = head;
+    this.#headers = headers;
+    if (this.#closed) return;
+    try {
+      this.#listener.head(head);
+    } catch (error) {
+      this.fail(asRefusal(error));
+    }
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#over || this.#closed) return;
+    this.#bytes += chunk.length;
+    this.#watchIdle();
+    try {
+      this.#listener.data(chunk);
+    } catch (error) {
+      this.fail(asRefusal(error));
+    }
+  }
+
+  onResponseEnd(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#stop();
+    if (this.#closed) return;
+    try {
+      this.#listener.end();
+    } catch (error) {
+      this.#listener.failed(this.failure(asRefusal(error)));
+    }
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    this.#clientFailed(error);
+  }
+}
+
+/** What a judge throws that is no refusal is the engine at its limits: a text or a list larger than it can make. */
+export function asRefusal(error: unknown): Refusal {
+  return error instanceof Refusal ? error : new Refusal('limit.response_bytes', { reason: error });
+}
+
+function signalRefusal(reason: unknown): Refusal {
+  let isTimeout = false;
+  try {
+    isTimeout = typeof reason === 'object' && reason !== null && 'name' in reason && reason.name === 'TimeoutError';
+  } catch {
+    // A reason of the caller's that throws when it is looked at is some other reason.
+  }
+  return new Refusal(isTimeout ? 'deadline.signal' : 'canceled.signal', { reason });
+}

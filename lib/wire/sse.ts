@@ -1,0 +1,278 @@
+/**
+ * Bytes → SSE frames, section 3 of the profile. Works on any chunking with the same verdict: what decides is the first byte at
+ * which a violation is certain, and never where a chunk happened to end.
+ *
+ * Pulled, not pushed: chunks wait untouched until the consumer asks for the next frame. Each byte is looked at once and copied at
+ * most twice (into the carry where a line was cut by the end of a chunk, and where an event was).
+ */
+import { isUtf8 } from 'node:buffer';
+import { Refusal } from '../failure.js';
+import { EventIds, type EventIdMode } from './event_ids.js';
+
+/** One event, framing removed. `data` is only valid until the next frame is asked for. */
+export interface Frame {
+  readonly data: Buffer;
+  readonly id: string | undefined;
+  /** The event is named `error`: it has to hold a JSON-RPC error (`sse.event_name`). */
+  readonly isError: boolean;
+}
+
+/** The bounds of one stream; each is a positive integer, or infinity where the caller set none. */
+export interface SseBounds {
+  readonly maxEventBytes: number;
+  readonly maxStreamBytes: number;
+  readonly maxStreamEvents: number;
+  readonly eventIds: EventIdMode;
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
+const COLON = 0x3a;
+const BOM = [0xef, 0xbb, 0xbf] as const;
+const MAX_ID_BYTES = 256;
+/** A carry larger than this is not kept for the next line. */
+const CARRY_KEPT = 64 * 1024;
+const NOTHING: Buffer = Buffer.alloc(0);
+
+export class SseParser {
+  readonly #bounds: SseBounds;
+  readonly #ids: EventIds;
+
+  // What has arrived and was not looked at yet.
+  readonly #waiting: Buffer[] = [];
+  #chunk = NOTHING;
+  #at = 0;
+  #waitingBytes = 0;
+  /** The next CR of the chunk, at or after `#at`; its length where there is none. Looked for again only once it was passed. */
+  #nextCr = -1;
+
+  /** The beginning of a line whose end is in a later chunk. */
+  #carry = NOTHING;
+  #carryLength = 0;
+
+  // The event that is being read.
+  #eventBytes = 0;
+  #data: Buffer | undefined;
+  #dataIsOfChunk = false;
+  #id: string | undefined;
+  #name: 'message' | 'error' | undefined;
+
+  #atEventEnd = false;
+
+  #streamBytes = 0;
+  #events = 0;
+  /** How many bytes of a byte order mark the stream has begun with; 3 once it is decided that it has none. */
+  #bomMatched = 0;
+
+  constructor(bounds: SseBounds) {
+    this.#bounds = bounds;
+    this.#ids = new EventIds(bounds.eventIds);
+  }
+
+  /** Bytes that have arrived and were not looked at yet. */
+  get buffered(): number {
+    return this.#waitingBytes + this.#chunk.length - this.#at;
+  }
+
+  /** True between events: nothing of another one has been read (noise does not count). */
+  get betweenEvents(): boolean {
+    return this.#data === undefined && this.#id === undefined && this.#name === undefined;
+  }
+
+  /** Where `next()` has thrown: what broke the rule was a complete event. */
+  get atEventEnd(): boolean {
+    return this.#atEventEnd;
+  }
+
+  push(chunk: Buffer): void {
+    this.#waiting.push(chunk);
+    this.#waitingBytes += chunk.length;
+  }
+
+  /** Drops what has arrived and was not looked at yet. */
+  discard(): void {
+    this.#waiting.length = 0;
+    this.#waitingBytes = 0;
+    this.#chunk = NOTHING;
+    this.#at = 0;
+  }
+
+  /**
+   * The next whole frame, or `undefined` where more bytes are needed.
+   * @throws {Refusal} `limit.event_bytes`, `limit.stream_bytes`, `limit.stream_events`, `sse.*`
+   */
+  next(): Frame | undefined {
+    for (;;) {
+      if (this.#at === this.#chunk.length && !this.#nextChunk()) return undefined;
+      const frame = this.#segment();
+      if (frame !== undefined) return frame;
+    }
+  }
+
+  /** The response has ended. @throws {Refusal} where it did inside an event: `sse.line_ending`, `sse.truncated` */
+  end(): void {
+    if (this.#carryLength > 0) {
+      if (this.#carry[this.#carryLength - 1] === CR) throw new Refusal('sse.line_ending');
+      // A comment that was cut is noise that was cut.
+      if (this.#carry[0] !== COLON) throw new Refusal('sse.truncated');
+    }
+    if (!this.betweenEvents) throw new Refusal('sse.truncated');
+  }
+
+  #nextChunk(): boolean {
+    if (this.#data !== undefined && this.#dataIsOfChunk) {
+      // The event goes on in a later chunk; its data must not keep this one alive.
+      this.#data = Buffer.from(this.#data);
+      this.#dataIsOfChunk = false;
+    }
+    const chunk = this.#waiting.shift();
+    this.#chunk = chunk ?? NOTHING;
+    this.#at = 0;
+    this.#nextCr = -1;
+    if (chunk === undefined) return false;
+    this.#waitingBytes -= chunk.length;
+    return true;
+  }
+
+  /** Reads up to the end of a line or of the chunk, whichever is first; a frame where the line ended one. */
+  #segment(): Frame | undefined {
+    const chunk = this.#chunk;
+    const start = this.#at;
+    const lineFeed = chunk.indexOf(LF, start);
+    const end = lineFeed < 0 ? chunk.length : lineFeed + 1;
+    this.#checkSegment(start, end);
+
+    const length = end - start;
+    this.#eventBytes += length;
+    this.#streamBytes += length;
+    this.#at = end;
+    if (lineFeed < 0) {
+      this.#appendToCarry(chunk, start, end);
+      return undefined;
+    }
+    if (this.#carryLength === 0) {
+      const lineEnd = lineFeed > start && chunk[lineFeed - 1] === CR ? lineFeed - 1 : lineFeed;
+      return this.#line(chunk, start, lineEnd, true);
+    }
+    this.#appendToCarry(chunk, start, lineFeed);
+    const line = this.#carry;
+    const lineEnd = line[this.#carryLength - 1] === CR ? this.#carryLength - 1 : this.#carryLength;
+    this.#carryLength = 0;
+    const frame = this.#line(line, 0, lineEnd, false);
+    // The data of the event is a part of the carry: it is the event's now. A frame's data is used up before the next line.
+    if (this.#data !== undefined || line.length > CARRY_KEPT) this.#carry = NOTHING;
+    return frame;
+  }
+
+  /**
+   * Of the violations that can become certain inside a line, the one at the earliest byte; at the same byte, bounds come first.
+   */
+  #checkSegment(start: number, end: number): void {
+    const eventLimit = start + (this.#bounds.maxEventBytes - this.#eventBytes);
+    const streamLimit = start + (this.#bounds.maxStreamBytes - this.#streamBytes);
+    const bom = this.#bomMatched < 3 ? this.#endOfBom(start, end) : end;
+    const bareCr = this.#bareCr(start, end);
+    const first = Math.min(eventLimit, streamLimit, bom, bareCr);
+    if (first < end) {
+      if (first === eventLimit) throw new Refusal('limit.event_bytes');
+      if (first === streamLimit) throw new Refusal('limit.stream_bytes');
+      throw new Refusal(first === bom ? 'sse.bom' : 'sse.line_ending');
+    }
+  }
+
+  /** Where the last byte of a byte order mark at the start of the stream is, or `end`. */
+  #endOfBom(start: number, end: number): number {
+    for (let at = start; at < end; at++) {
+      if (this.#chunk[at] !== BOM[this.#bomMatched]) {
+        this.#bomMatched = BOM.length;
+        return end;
+      }
+      this.#bomMatched++;
+      if (this.#bomMatched === BOM.length) return at;
+    }
+    return end;
+  }
+
+  /** Where the byte after a bare CR is, which proves it bare, or `end`. */
+  #bareCr(start: number, end: number): number {
+    const chunk = this.#chunk;
+    if (this.#carryLength > 0 && this.#carry[this.#carryLength - 1] === CR && chunk[start] !== LF) return start;
+    if (this.#nextCr < start) {
+      this.#nextCr = chunk.indexOf(CR, start);
+      if (this.#nextCr < 0) this.#nextCr = chunk.length;
+    }
+    const after = this.#nextCr + 1;
+    return after < end && chunk[after] !== LF ? after : end;
+  }
+
+  #appendToCarry(chunk: Buffer, start: number, end: number): void {
+    const needed = this.#carryLength + end - start;
+    if (needed > this.#carry.length) {
+      // Doubling keeps a line that comes byte by byte linear. The bound was checked before: no carry outgrows it twice over.
+      const larger = Buffer.allocUnsafeSlow(Math.max(256, needed, Math.min(needed * 2, this.#bounds.maxEventBytes)));
+      this.#carry.copy(larger, 0, 0, this.#carryLength);
+      this.#carry = larger;
+    }
+    chunk.copy(this.#carry, this.#carryLength, start, end);
+    this.#carryLength = needed;
+  }
+
+  #line(bytes: Buffer, start: number, end: number, isOfChunk: boolean): Frame | undefined {
+    if (start === end) return this.betweenEvents ? undefined : this.#frame();
+    if (bytes[start] === COLON) return undefined;
+    const colon = bytes.indexOf(COLON, start);
+    if (colon < 0 || colon >= end) throw new Refusal('sse.field');
+    const value = bytes[colon + 1] === SPACE && colon + 1 < end ? colon + 2 : colon + 1;
+    switch (bytes.toString('latin1', start, Math.min(colon, start + 6))) {
+      case 'data':
+        if (this.#data !== undefined) throw new Refusal('sse.data_lines');
+        this.#data = bytes.subarray(value, end);
+        this.#dataIsOfChunk = isOfChunk;
+        break;
+      case 'id':
+        if (this.#id !== undefined) throw new Refusal('sse.field');
+        this.#id = eventId(bytes, value, end);
+        this.#ids.add(this.#id);
+        break;
+      case 'event':
+        if (this.#name !== undefined) throw new Refusal('sse.field');
+        this.#name = eventName(bytes.toString('latin1', value, Math.min(end, value + 8)));
+        break;
+      default:
+        throw new Refusal('sse.field');
+    }
+    return undefined;
+  }
+
+  /** An event is complete. */
+  #frame(): Frame {
+    this.#atEventEnd = true;
+    if (this.#events >= this.#bounds.maxStreamEvents) throw new Refusal('limit.stream_events');
+    const data = this.#data;
+    const id = this.#id;
+    if (data === undefined) throw new Refusal('sse.data_lines');
+    if (id === undefined && this.#bounds.eventIds !== 'optional') throw new Refusal('sse.id_missing');
+    const frame = { data, id, isError: this.#name === 'error' };
+    this.#atEventEnd = false;
+    this.#events++;
+    this.#eventBytes = 0;
+    this.#data = undefined;
+    this.#id = undefined;
+    this.#name = undefined;
+    return frame;
+  }
+}
+
+function eventName(name: string): 'message' | 'error' {
+  if (name !== 'message' && name !== 'error') throw new Refusal('sse.event_name');
+  return name;
+}
+
+function eventId(bytes: Buffer, start: number, end: number): string {
+  const length = end - start;
+  if (length === 0 || length > MAX_ID_BYTES || !isUtf8(bytes.subarray(start, end))) throw new Refusal('sse.id_invalid');
+  const id = bytes.toString('utf8', start, end);
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(id)) throw new Refusal('sse.id_invalid');
+  return id;
+}
