@@ -16,17 +16,17 @@ import type {
   SecurityScheme,
 } from '@a2a-js/sdk';
 import * as v from 'valibot';
-import { flag, isObject, list, map, maybe, metadata, text, type Schema } from './values.js';
+import { flag, isObject, list, map, maybe, metadata, object, text, type Schema } from './values.js';
 
 const strings = list(v.string());
 const scopes = map(v.string());
 
 const flows: Schema<OAuthFlows> = v.pipe(
-  v.object({
-    authorizationCode: maybe(v.object({ authorizationUrl: text, tokenUrl: text, refreshUrl: text, scopes })),
-    clientCredentials: maybe(v.object({ tokenUrl: text, refreshUrl: text, scopes })),
-    implicit: maybe(v.object({ authorizationUrl: text, refreshUrl: text, scopes })),
-    password: maybe(v.object({ tokenUrl: text, refreshUrl: text, scopes })),
+  object({
+    authorizationCode: maybe(object({ authorizationUrl: text, tokenUrl: text, refreshUrl: text, scopes })),
+    clientCredentials: maybe(object({ tokenUrl: text, refreshUrl: text, scopes })),
+    implicit: maybe(object({ authorizationUrl: text, refreshUrl: text, scopes })),
+    password: maybe(object({ tokenUrl: text, refreshUrl: text, scopes })),
   }),
   v.transform(({ authorizationCode, clientCredentials, implicit, password }): OAuthFlows => {
     if (authorizationCode) {
@@ -39,25 +39,25 @@ const flows: Schema<OAuthFlows> = v.pipe(
 );
 
 const apiKey: Schema<SecurityScheme> = v.pipe(
-  v.object({ description: text, in: text, name: text }),
+  object({ description: text, in: text, name: text }),
   v.transform(({ description, in: location, name }): SecurityScheme => ({
     scheme: { $case: 'apiKeySecurityScheme', value: { description, location, name } },
   })),
 );
 const http: Schema<SecurityScheme> = v.pipe(
-  v.object({ description: text, scheme: text, bearerFormat: text }),
+  object({ description: text, scheme: text, bearerFormat: text }),
   v.transform((value): SecurityScheme => ({ scheme: { $case: 'httpAuthSecurityScheme', value } })),
 );
 const oauth2: Schema<SecurityScheme> = v.pipe(
-  v.object({ description: text, flows: maybe(flows), oauth2MetadataUrl: text }),
+  object({ description: text, flows: maybe(flows), oauth2MetadataUrl: text }),
   v.transform((value): SecurityScheme => ({ scheme: { $case: 'oauth2SecurityScheme', value } })),
 );
 const openIdConnect: Schema<SecurityScheme> = v.pipe(
-  v.object({ description: text, openIdConnectUrl: text }),
+  object({ description: text, openIdConnectUrl: text }),
   v.transform((value): SecurityScheme => ({ scheme: { $case: 'openIdConnectSecurityScheme', value } })),
 );
 const mutualTLS: Schema<SecurityScheme> = v.pipe(
-  v.object({ description: text }),
+  object({ description: text }),
   v.transform((value): SecurityScheme => ({ scheme: { $case: 'mtlsSecurityScheme', value } })),
 );
 /** A type that a later version adds. */
@@ -86,22 +86,22 @@ const requirement: Schema<SecurityRequirement> = v.pipe(
 );
 
 const additionalInterface: Schema<AgentInterface> = v.pipe(
-  v.object({ url: text, transport: text }),
+  object({ url: text, transport: text }),
   v.transform(({ url, transport }) => ({ url, protocolBinding: transport, tenant: '', protocolVersion: '0.3' })),
 );
 
-const provider: Schema<AgentProvider> = v.object({ url: text, organization: text });
+const provider: Schema<AgentProvider> = object({ url: text, organization: text });
 
-const extension: Schema<AgentExtension> = v.object({ uri: text, description: text, required: flag, params: metadata });
+const extension: Schema<AgentExtension> = object({ uri: text, description: text, required: flag, params: metadata });
 
-const capabilities = v.object({
+const capabilities = object({
   streaming: maybe(v.boolean()),
   pushNotifications: maybe(v.boolean()),
   extensions: list(extension),
 });
 
 const skill: Schema<AgentSkill> = v.pipe(
-  v.object({
+  object({
     id: text,
     name: text,
     description: text,
@@ -114,11 +114,11 @@ const skill: Schema<AgentSkill> = v.pipe(
   v.transform(({ security, ...others }): AgentSkill => ({ ...others, securityRequirements: security })),
 );
 
-const signature: Schema<AgentCardSignature> = v.object({ protected: text, signature: text, header: metadata });
+const signature: Schema<AgentCardSignature> = object({ protected: text, signature: text, header: metadata });
 
 /** An agent card as 0.3 writes it. */
 export const agentCard: Schema<AgentCard> = v.pipe(
-  v.object({
+  object({
     name: text,
     description: text,
     url: text,

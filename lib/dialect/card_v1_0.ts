@@ -12,7 +12,7 @@ import type {
   SecurityScheme,
 } from '@a2a-js/sdk';
 import * as v from 'valibot';
-import { PAYLOAD, flag, isObject, list, map, maybe, metadata, text, type Schema } from './values.js';
+import { PAYLOAD, flag, isObject, list, map, maybe, metadata, object, text, type Schema } from './values.js';
 
 const strings = list(v.string());
 
@@ -45,48 +45,48 @@ function caseOf<T>(name: string, cases: Record<string, Schema<unknown>>): Schema
 const scopes = map(v.string());
 
 const flows = caseOf<OAuthFlows>('flow', {
-  authorizationCode: v.object({
+  authorizationCode: object({
     authorizationUrl: text,
     tokenUrl: text,
     refreshUrl: text,
     scopes,
     pkceRequired: flag,
   }),
-  clientCredentials: v.object({ tokenUrl: text, refreshUrl: text, scopes }),
-  implicit: v.object({ authorizationUrl: text, refreshUrl: text, scopes }),
-  password: v.object({ tokenUrl: text, refreshUrl: text, scopes }),
-  deviceCode: v.object({ deviceAuthorizationUrl: text, tokenUrl: text, refreshUrl: text, scopes }),
+  clientCredentials: object({ tokenUrl: text, refreshUrl: text, scopes }),
+  implicit: object({ authorizationUrl: text, refreshUrl: text, scopes }),
+  password: object({ tokenUrl: text, refreshUrl: text, scopes }),
+  deviceCode: object({ deviceAuthorizationUrl: text, tokenUrl: text, refreshUrl: text, scopes }),
 });
 
 const securityScheme = caseOf<SecurityScheme>('scheme', {
-  apiKeySecurityScheme: v.object({ description: text, location: text, name: text }),
-  httpAuthSecurityScheme: v.object({ description: text, scheme: text, bearerFormat: text }),
-  oauth2SecurityScheme: v.object({ description: text, flows: maybe(flows), oauth2MetadataUrl: text }),
-  openIdConnectSecurityScheme: v.object({ description: text, openIdConnectUrl: text }),
-  mtlsSecurityScheme: v.object({ description: text }),
+  apiKeySecurityScheme: object({ description: text, location: text, name: text }),
+  httpAuthSecurityScheme: object({ description: text, scheme: text, bearerFormat: text }),
+  oauth2SecurityScheme: object({ description: text, flows: maybe(flows), oauth2MetadataUrl: text }),
+  openIdConnectSecurityScheme: object({ description: text, openIdConnectUrl: text }),
+  mtlsSecurityScheme: object({ description: text }),
 });
 
-const requirement: Schema<SecurityRequirement> = v.object({ schemes: map(v.object({ list: strings })) });
+const requirement: Schema<SecurityRequirement> = object({ schemes: map(object({ list: strings })) });
 
-const agentInterface: Schema<AgentInterface> = v.object({
+const agentInterface: Schema<AgentInterface> = object({
   url: text,
   protocolBinding: text,
   tenant: text,
   protocolVersion: text,
 });
 
-const provider: Schema<AgentProvider> = v.object({ url: text, organization: text });
+const provider: Schema<AgentProvider> = object({ url: text, organization: text });
 
-const extension: Schema<AgentExtension> = v.object({ uri: text, description: text, required: flag, params: metadata });
+const extension: Schema<AgentExtension> = object({ uri: text, description: text, required: flag, params: metadata });
 
-const capabilities: Schema<AgentCapabilities> = v.object({
+const capabilities: Schema<AgentCapabilities> = object({
   streaming: maybe(v.boolean()),
   pushNotifications: maybe(v.boolean()),
   extensions: list(extension),
   extendedAgentCard: maybe(v.boolean()),
 });
 
-const skill: Schema<AgentSkill> = v.object({
+const skill: Schema<AgentSkill> = object({
   id: text,
   name: text,
   description: text,
@@ -97,10 +97,10 @@ const skill: Schema<AgentSkill> = v.object({
   securityRequirements: list(requirement),
 });
 
-const signature: Schema<AgentCardSignature> = v.object({ protected: text, signature: text, header: metadata });
+const signature: Schema<AgentCardSignature> = object({ protected: text, signature: text, header: metadata });
 
 /** An agent card as 1.0 writes it. */
-export const agentCard: Schema<AgentCard> = v.object({
+export const agentCard: Schema<AgentCard> = object({
   name: text,
   description: text,
   supportedInterfaces: list(agentInterface),

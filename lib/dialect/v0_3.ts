@@ -40,6 +40,7 @@ import {
   metadata,
   nameOf,
   nonEmpty,
+  object,
   oneOf,
   open,
   text,
@@ -82,7 +83,7 @@ const textPart: Schema<Part> = v.pipe(
 const filePart: Schema<Part> = v.pipe(
   v.object({
     file: v.pipe(
-      v.object({ bytes: maybe(base64), uri: maybe(v.string()), name: text, mimeType: text }),
+      object({ bytes: maybe(base64), uri: maybe(v.string()), name: text, mimeType: text }),
       v.check(({ bytes, uri }) => (bytes === undefined) !== (uri === undefined), PAYLOAD),
     ),
     metadata,
@@ -189,7 +190,7 @@ const pushConfig: Schema<TaskPushNotificationConfig> = v.pipe(
       authentication: maybe(
         v.pipe(
           // A 1.x config has one scheme; several would be lost.
-          v.object({ schemes: v.pipe(list(v.string()), v.maxLength(1)), credentials: text }),
+          object({ schemes: v.pipe(list(v.string()), v.maxLength(1)), credentials: text }),
           v.transform(({ schemes, credentials }) => ({ scheme: schemes[0] ?? '', credentials })),
         ),
       ),

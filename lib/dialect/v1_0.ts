@@ -41,6 +41,7 @@ import {
   nameOf,
   nonEmpty,
   nonEmptyList,
+  object,
   oneOf,
   text,
   timestamp,
@@ -144,15 +145,15 @@ const pushConfig: Schema<TaskPushNotificationConfig> = v.object({
   taskId: text,
   url: nonEmpty,
   token: text,
-  authentication: maybe(v.object({ scheme: text, credentials: text })),
+  authentication: maybe(object({ scheme: text, credentials: text })),
 });
 
-const pushConfigs: Schema<ListTaskPushNotificationConfigsResponse> = v.object({
+const pushConfigs: Schema<ListTaskPushNotificationConfigsResponse> = object({
   configs: list(pushConfig),
   nextPageToken: text,
 });
 
-const tasks: Schema<ListTasksResponse> = v.object({
+const tasks: Schema<ListTasksResponse> = object({
   tasks: list(task),
   nextPageToken: text,
   pageSize: int32,

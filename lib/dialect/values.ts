@@ -74,6 +74,14 @@ export const nonEmptyList = <T>(
 /** Any JSON object, handed over as parsed. Not a valibot record: those drop members named like something of JavaScript's. */
 export const open = v.custom<Record<string, unknown>>(isObject);
 
+/**
+ * An object whose members may all be missing. valibot's takes a list for an object; where a member is required, that is refused
+ * for lack of it.
+ */
+export const object = <Entries extends v.ObjectEntries>(
+  entries: Entries,
+): v.SchemaWithPipe<readonly [typeof open, v.ObjectSchema<Entries, undefined>]> => v.pipe(open, v.object(entries));
+
 /** `metadata` and its like. */
 export const metadata = maybe(open);
 
