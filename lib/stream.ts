@@ -9,7 +9,7 @@ import type { StreamPolicy } from './options.js';
 import { Body, bodyRefusal, decodeError } from './unary.js';
 import { asRefusal } from './wire/exchange.js';
 import { judgeHead, type BodyPlan, type ResponseHead } from './wire/http.js';
-import { decodeResponse } from './wire/jsonrpc.js';
+import { ResponseDecoder } from './wire/jsonrpc.js';
 import { Lifecycle, type StreamEvent, type StreamRequest } from './wire/lifecycle.js';
 import { SseParser, type Frame } from './wire/sse.js';
 
@@ -109,6 +109,7 @@ interface Waiter {
 class StreamCall extends Call {
   readonly #dialect: Dialect;
   readonly #parser: SseParser;
+  readonly #decoder: ResponseDecoder;
   readonly #lifecycle: Lifecycle;
   readonly #maxResponseBytes: number;
   #plan: BodyPlan = { kind: 'events' };
@@ -118,6 +119,8 @@ class StreamCall extends Call {
   #closed = false;
   #networkFailure: Failure | undefined;
   #events = 0;
+  /** A rule broken after the end, by an event that is not complete yet. */
+  #brokenAfterEnd: Refusal | undefined;
 
   readonly #waiters: Waiter[] = [];
   #isSettled = false;
@@ -131,6 +134,7 @@ class StreamCall extends Call {
     const { maxResponseBytes, maxEventBytes, maxStreamBytes, maxStreamEvents, eventIds } = call.policy;
     this.#dialect = dialect;
     this.#maxResponseBytes = maxResponseBytes;
+    this.#decoder = new ResponseDecoder(call.id);
     this.#lifecycle = new Lifecycle(asked);
     this.#parser = new SseParser({
       maxEventBytes,
@@ -194,19 +198,22 @@ class StreamCall extends Call {
     return undefined;
   }
 
+  /** @throws {Refusal} After the end only for a complete event: what is none by the time the agent closes breaks nothing. */
   #nextFrame(): Frame | undefined {
-    try {
-      return this.#parser.next();
-    } catch (error) {
-      // After the end only a complete event counts: noise that is no event ends the wait for the agent to close.
-      if (!this.#lifecycle.ended || this.#parser.atEventEnd) throw error;
-      this.#closed = true;
-      return undefined;
+    if (this.#brokenAfterEnd === undefined) {
+      try {
+        return this.#parser.next();
+      } catch (error) {
+        if (!this.#lifecycle.ended) throw error;
+        this.#brokenAfterEnd = asRefusal(error);
+      }
     }
+    if (this.#parser.skipEvent()) throw this.#brokenAfterEnd;
+    return undefined;
   }
 
   #item({ data, id, isError }: Frame): StreamItem {
-    const { value, raw } = decodeResponse(data, this.prepared.id);
+    const { value, raw } = this.#decoder.decode(data);
     if (isError) throw new Refusal('sse.event_name');
     const event = this.#dialect.decodeEvent(value);
     const hadEnded = this.#lifecycle.ended;
@@ -253,7 +260,7 @@ class StreamCall extends Call {
   }
 
   override end(): void {
-    if (this.#body !== undefined && this.#plan.kind === 'error') decodeError(this.#body.whole(), this.prepared.id, this.#plan);
+    if (this.#body !== undefined && this.#plan.kind === 'error') decodeError(this.#body.whole(), this.#decoder, this.#plan);
     this.#closed = true;
     this.#serve();
   }

@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { Call, type PreparedCall } from './call.js';
 import { Refusal, type Failure } from './failure.js';
 import { judgeHead, type BodyPlan, type ResponseHead } from './wire/http.js';
-import { decodeResponse, type RpcResult } from './wire/jsonrpc.js';
+import { ResponseDecoder, type RpcResult } from './wire/jsonrpc.js';
 
 /** The exact answer to a call. */
 export interface Reply<T> {
@@ -33,14 +33,15 @@ export function callUnary<T>(dispatcher: Dispatcher, prepared: PreparedCall, jud
  * @throws {Refusal}
  */
 export function judgeBody<T>(body: Buffer, plan: BodyPlan, id: string, judge: UnaryJudge<T>): Reply<T> {
-  const { value, raw } = plan.kind === 'error' ? decodeError(body, id, plan) : decodeResponse(body, id, judge.resultOptional);
+  const decoder = new ResponseDecoder(id, judge.resultOptional);
+  const { value, raw } = plan.kind === 'error' ? decodeError(body, decoder, plan) : decoder.decode(body);
   return { result: judge.decode(value), raw };
 }
 
 /** A body of which only a JSON-RPC error counts. Always throws. */
-export function decodeError(body: Buffer, id: string, plan: BodyPlan & { kind: 'error' }): RpcResult {
+export function decodeError(body: Buffer, decoder: ResponseDecoder, plan: BodyPlan & { kind: 'error' }): RpcResult {
   try {
-    decodeResponse(body, id);
+    decoder.decode(body);
   } catch (error) {
     if (!plan.whateverElse || (error instanceof Refusal && error.rule === 'remote.error')) throw error;
   }

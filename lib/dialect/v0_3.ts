@@ -29,9 +29,9 @@ import {
   PAYLOAD,
   asJson,
   base64,
-  check,
   compact,
   decodeNothing,
+  decoder,
   flag,
   isObject,
   list,
@@ -67,11 +67,15 @@ const ROLES: ReadonlyMap<string, Role> = new Map([
 /** Marks a data part that wraps a value other than an object, as the official SDKs write it. */
 const WRAPPED = 'data_part_compat';
 
-/** An object's `kind` has to be just this one. */
-const kind = (name: string): v.CustomSchema<string, string> => v.custom((value) => value === name, PAYLOAD);
+/** An object's `kind` has to be just this one: another, or none, makes it another object. */
+const kind = (name: string): Schema<string> =>
+  v.optional(
+    v.custom<string>((value) => value === name, PAYLOAD),
+    '',
+  );
 
 const textPart: Schema<Part> = v.pipe(
-  v.object({ text: v.string(), metadata }),
+  object({ text: v.string(), metadata }),
   v.transform(({ text: value, metadata: meta }): Part => ({
     content: { $case: 'text', value },
     metadata: meta,
@@ -81,7 +85,7 @@ const textPart: Schema<Part> = v.pipe(
 );
 
 const filePart: Schema<Part> = v.pipe(
-  v.object({
+  object({
     file: v.pipe(
       object({ bytes: maybe(base64), uri: maybe(v.string()), name: text, mimeType: text }),
       v.check(({ bytes, uri }) => (bytes === undefined) !== (uri === undefined), PAYLOAD),
@@ -97,7 +101,7 @@ const filePart: Schema<Part> = v.pipe(
 );
 
 const dataPart: Schema<Part> = v.pipe(
-  v.object({ data: open, metadata }),
+  object({ data: open, metadata }),
   v.transform(({ data, metadata: meta }): Part => {
     const part: Part = { content: { $case: 'data', value: data }, metadata: meta, filename: '', mediaType: '' };
     if (meta?.[WRAPPED] !== true) return part;
@@ -117,7 +121,7 @@ const unknownPart: Schema<Part> = v.custom<Part>(() => false, PAYLOAD);
 const part: Schema<Part> = v.lazy((input) => (isObject(input) ? (PARTS.get(input['kind']) ?? unknownPart) : textPart));
 
 const message: Schema<Message> = v.pipe(
-  v.object({
+  object({
     kind: kind('message'),
     messageId: nonEmpty,
     contextId: text,
@@ -131,7 +135,7 @@ const message: Schema<Message> = v.pipe(
   v.transform(({ kind: _, ...others }): Message => others),
 );
 
-const artifact: Schema<Artifact> = v.object({
+const artifact: Schema<Artifact> = object({
   artifactId: nonEmpty,
   name: text,
   description: text,
@@ -140,14 +144,14 @@ const artifact: Schema<Artifact> = v.object({
   extensions: list(v.string()),
 });
 
-const status: Schema<TaskStatus> = v.object({
+const status: Schema<TaskStatus> = object({
   state: oneOf(STATES),
   message: maybe(message),
   timestamp: maybe(localTimestamp),
 });
 
 const task: Schema<Task> = v.pipe(
-  v.object({
+  object({
     kind: kind('task'),
     id: nonEmpty,
     contextId: nonEmpty,
@@ -160,7 +164,7 @@ const task: Schema<Task> = v.pipe(
 );
 
 const statusUpdate: Schema<TaskStatusUpdateEvent> = v.pipe(
-  v.object({
+  object({
     taskId: nonEmpty,
     contextId: text,
     status,
@@ -171,7 +175,7 @@ const statusUpdate: Schema<TaskStatusUpdateEvent> = v.pipe(
   v.transform(({ final: _, ...others }): TaskStatusUpdateEvent => others),
 );
 
-const artifactUpdate: Schema<TaskArtifactUpdateEvent> = v.object({
+const artifactUpdate: Schema<TaskArtifactUpdateEvent> = object({
   taskId: nonEmpty,
   contextId: text,
   artifact,
@@ -181,9 +185,9 @@ const artifactUpdate: Schema<TaskArtifactUpdateEvent> = v.object({
 });
 
 const pushConfig: Schema<TaskPushNotificationConfig> = v.pipe(
-  v.object({
+  object({
     taskId: text,
-    pushNotificationConfig: v.object({
+    pushNotificationConfig: object({
       id: text,
       url: nonEmpty,
       token: text,
@@ -204,6 +208,11 @@ const pushConfigs: Schema<ListTaskPushNotificationConfigsResponse> = v.pipe(
   v.transform((configs) => ({ configs, nextPageToken: '' })),
 );
 
+const asTask = decoder(task);
+const asMessage = decoder(message);
+const asStatusUpdate = decoder(statusUpdate);
+const asArtifactUpdate = decoder(artifactUpdate);
+
 function kindOf(result: unknown): unknown {
   return isObject(result) ? result['kind'] : undefined;
 }
@@ -211,9 +220,9 @@ function kindOf(result: unknown): unknown {
 function decodeSendMessage(result: unknown): SendMessageResult {
   switch (kindOf(result)) {
     case 'task':
-      return { $case: 'task', value: check(task, result) };
+      return { $case: 'task', value: asTask(result) };
     case 'message':
-      return { $case: 'message', value: check(message, result) };
+      return { $case: 'message', value: asMessage(result) };
     default:
       throw new Refusal('a2a.payload');
   }
@@ -222,9 +231,9 @@ function decodeSendMessage(result: unknown): SendMessageResult {
 function decodeEvent(result: unknown): StreamEvent {
   switch (kindOf(result)) {
     case 'status-update':
-      return { $case: 'statusUpdate', value: check(statusUpdate, result) };
+      return { $case: 'statusUpdate', value: asStatusUpdate(result) };
     case 'artifact-update':
-      return { $case: 'artifactUpdate', value: check(artifactUpdate, result) };
+      return { $case: 'artifactUpdate', value: asArtifactUpdate(result) };
     default:
       return decodeSendMessage(result);
   }
@@ -324,28 +333,28 @@ export const v0_3: Dialect = {
     getTask: {
       method: 'tasks/get',
       encode: ({ id, historyLength }) => compact({ id, historyLength }),
-      decode: (result) => check(task, result),
+      decode: decoder(task),
     },
     listTasks: undefined,
     cancelTask: {
       method: 'tasks/cancel',
       encode: ({ id, metadata: meta }) => compact({ id, metadata: asJson(meta) }),
-      decode: (result) => check(task, result),
+      decode: decoder(task),
     },
     createTaskPushNotificationConfig: {
       method: 'tasks/pushNotificationConfig/set',
       encode: (config) => ({ taskId: config.taskId, pushNotificationConfig: encodePushConfig(config) }),
-      decode: (result) => check(pushConfig, result),
+      decode: decoder(pushConfig),
     },
     getTaskPushNotificationConfig: {
       method: 'tasks/pushNotificationConfig/get',
       encode: ({ taskId, id }) => compact({ id: taskId, pushNotificationConfigId: id }),
-      decode: (result) => check(pushConfig, result),
+      decode: decoder(pushConfig),
     },
     listTaskPushNotificationConfigs: {
       method: 'tasks/pushNotificationConfig/list',
       encode: encodeListPushConfigs,
-      decode: (result) => check(pushConfigs, result),
+      decode: decoder(pushConfigs),
     },
     deleteTaskPushNotificationConfig: {
       method: 'tasks/pushNotificationConfig/delete',
@@ -355,7 +364,7 @@ export const v0_3: Dialect = {
     getExtendedAgentCard: {
       method: 'agent/getAuthenticatedExtendedCard',
       encode: () => ({}),
-      decode: (result) => check(agentCard, result),
+      decode: decoder(agentCard),
     },
   },
   stream: {

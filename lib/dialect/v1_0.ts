@@ -29,9 +29,9 @@ import {
   PAYLOAD,
   asJson,
   base64,
-  check,
   compact,
   decodeNothing,
+  decoder,
   flag,
   int32,
   isObject,
@@ -66,34 +66,42 @@ const ROLES: ReadonlyMap<string, Role> = new Map([
   ['ROLE_AGENT', Role.ROLE_AGENT],
 ]);
 
+const wirePart = object({
+  text: maybe(v.string()),
+  raw: maybe(base64),
+  url: maybe(v.string()),
+  data: v.optional(v.unknown()),
+  metadata,
+  filename: text,
+  mediaType: text,
+});
+type WirePart = v.InferOutput<typeof wirePart>;
+
+/** Null is a value of `data`: only a missing member is absent. */
+function hasOneContent(wire: WirePart): boolean {
+  const named = Number(wire.text !== undefined) + Number(wire.raw !== undefined) + Number(wire.url !== undefined);
+  return named + Number(Object.hasOwn(wire, 'data')) === 1;
+}
+
+function contentOf({ text: value, raw, url, data }: WirePart): NonNullable<Part['content']> {
+  if (value !== undefined) return { $case: 'text', value };
+  if (raw !== undefined) return { $case: 'raw', value: raw };
+  if (url !== undefined) return { $case: 'url', value: url };
+  return { $case: 'data', value: data };
+}
+
 const part: Schema<Part> = v.pipe(
-  v.object({
-    text: maybe(v.string()),
-    raw: maybe(base64),
-    url: maybe(v.string()),
-    data: v.optional(v.unknown()),
-    metadata,
-    filename: text,
-    mediaType: text,
-  }),
-  v.rawTransform(({ dataset, addIssue, NEVER }) => {
-    const { text: value, raw, url, metadata: meta, filename, mediaType } = dataset.value;
-    // Null is a value of `data`: only a missing member is absent.
-    const hasData = Object.hasOwn(dataset.value, 'data');
-    if (Number(value !== undefined) + Number(raw !== undefined) + Number(url !== undefined) + Number(hasData) !== 1) {
-      addIssue({ message: PAYLOAD });
-      return NEVER;
-    }
-    let content: NonNullable<Part['content']>;
-    if (value !== undefined) content = { $case: 'text', value };
-    else if (raw !== undefined) content = { $case: 'raw', value: raw };
-    else if (url !== undefined) content = { $case: 'url', value: url };
-    else content = { $case: 'data', value: dataset.value.data };
-    return { content, metadata: meta, filename, mediaType };
-  }),
+  wirePart,
+  v.check(hasOneContent, PAYLOAD),
+  v.transform((wire) => ({
+    content: contentOf(wire),
+    metadata: wire.metadata,
+    filename: wire.filename,
+    mediaType: wire.mediaType,
+  })),
 );
 
-const message: Schema<Message> = v.object({
+const message: Schema<Message> = object({
   messageId: nonEmpty,
   contextId: text,
   taskId: text,
@@ -104,7 +112,7 @@ const message: Schema<Message> = v.object({
   referenceTaskIds: list(v.string()),
 });
 
-const artifact: Schema<Artifact> = v.object({
+const artifact: Schema<Artifact> = object({
   artifactId: nonEmpty,
   name: text,
   description: text,
@@ -113,13 +121,13 @@ const artifact: Schema<Artifact> = v.object({
   extensions: list(v.string()),
 });
 
-const status: Schema<TaskStatus> = v.object({
+const status: Schema<TaskStatus> = object({
   state: oneOf(STATES),
   message: maybe(message),
   timestamp: maybe(timestamp),
 });
 
-const task: Schema<Task> = v.object({
+const task: Schema<Task> = object({
   id: nonEmpty,
   contextId: text,
   status,
@@ -128,9 +136,9 @@ const task: Schema<Task> = v.object({
   metadata,
 });
 
-const statusUpdate: Schema<TaskStatusUpdateEvent> = v.object({ taskId: nonEmpty, contextId: text, status, metadata });
+const statusUpdate: Schema<TaskStatusUpdateEvent> = object({ taskId: nonEmpty, contextId: text, status, metadata });
 
-const artifactUpdate: Schema<TaskArtifactUpdateEvent> = v.object({
+const artifactUpdate: Schema<TaskArtifactUpdateEvent> = object({
   taskId: nonEmpty,
   contextId: text,
   artifact,
@@ -139,7 +147,7 @@ const artifactUpdate: Schema<TaskArtifactUpdateEvent> = v.object({
   metadata,
 });
 
-const pushConfig: Schema<TaskPushNotificationConfig> = v.object({
+const pushConfig: Schema<TaskPushNotificationConfig> = object({
   tenant: text,
   id: text,
   taskId: text,
@@ -173,24 +181,27 @@ function payloadOf<const Name extends string>(result: unknown, names: readonly N
   return found;
 }
 
+const asTask = decoder(task, 'task');
+const asMessage = decoder(message, 'message');
+const asStatusUpdate = decoder(statusUpdate, 'statusUpdate');
+const asArtifactUpdate = decoder(artifactUpdate, 'artifactUpdate');
+
 function decodeSendMessage(result: unknown): SendMessageResult {
   const [name, value] = payloadOf(result, ['task', 'message']);
-  return name === 'task'
-    ? { $case: name, value: check(task, value, 'a2a.schema', name) }
-    : { $case: name, value: check(message, value, 'a2a.schema', name) };
+  return name === 'task' ? { $case: name, value: asTask(value) } : { $case: name, value: asMessage(value) };
 }
 
 function decodeEvent(result: unknown): StreamEvent {
   const [name, value] = payloadOf(result, ['task', 'message', 'statusUpdate', 'artifactUpdate']);
   switch (name) {
     case 'task':
-      return { $case: name, value: check(task, value, 'a2a.schema', name) };
+      return { $case: name, value: asTask(value) };
     case 'message':
-      return { $case: name, value: check(message, value, 'a2a.schema', name) };
+      return { $case: name, value: asMessage(value) };
     case 'statusUpdate':
-      return { $case: name, value: check(statusUpdate, value, 'a2a.schema', name) };
+      return { $case: name, value: asStatusUpdate(value) };
     case 'artifactUpdate':
-      return { $case: name, value: check(artifactUpdate, value, 'a2a.schema', name) };
+      return { $case: name, value: asArtifactUpdate(value) };
   }
 }
 
@@ -264,7 +275,7 @@ export const v1_0: Dialect = {
     getTask: {
       method: 'GetTask',
       encode: ({ tenant, id, historyLength }) => compact({ tenant, id, historyLength }),
-      decode: (result) => check(task, result),
+      decode: decoder(task),
     },
     listTasks: {
       method: 'ListTasks',
@@ -280,28 +291,28 @@ export const v1_0: Dialect = {
           statusTimestampAfter: request.statusTimestampAfter,
           includeArtifacts: request.includeArtifacts,
         }),
-      decode: (result) => check(tasks, result),
+      decode: decoder(tasks),
     },
     cancelTask: {
       method: 'CancelTask',
       encode: ({ tenant, id, metadata: meta }) => compact({ tenant, id, metadata: asJson(meta) }),
-      decode: (result) => check(task, result),
+      decode: decoder(task),
     },
     createTaskPushNotificationConfig: {
       method: 'CreateTaskPushNotificationConfig',
       encode: encodePushConfig,
-      decode: (result) => check(pushConfig, result),
+      decode: decoder(pushConfig),
     },
     getTaskPushNotificationConfig: {
       method: 'GetTaskPushNotificationConfig',
       encode: ({ tenant, taskId, id }) => compact({ tenant, taskId, id }),
-      decode: (result) => check(pushConfig, result),
+      decode: decoder(pushConfig),
     },
     listTaskPushNotificationConfigs: {
       method: 'ListTaskPushNotificationConfigs',
       encode: ({ tenant, taskId, pageSize, pageToken }) =>
         compact({ tenant, taskId, pageSize: pageSize === 0 ? undefined : pageSize, pageToken }),
-      decode: (result) => check(pushConfigs, result),
+      decode: decoder(pushConfigs),
     },
     deleteTaskPushNotificationConfig: {
       method: 'DeleteTaskPushNotificationConfig',
@@ -311,7 +322,7 @@ export const v1_0: Dialect = {
     getExtendedAgentCard: {
       method: 'GetExtendedAgentCard',
       encode: ({ tenant }) => compact({ tenant }),
-      decode: (result) => check(agentCard, result),
+      decode: decoder(agentCard),
     },
   },
   stream: {

@@ -7,6 +7,7 @@
 import * as v from 'valibot';
 import { Refusal, type FailureRule } from '../failure.js';
 import type { JsonValue } from '../wire/json.js';
+import { INVALID, compile } from './compile.js';
 
 /** The message of an issue that is `a2a.payload` rather than `a2a.schema`. */
 export const PAYLOAD = 'a2a.payload';
@@ -26,6 +27,15 @@ export function check<T>(schema: Schema<T>, value: unknown, rule: FailureRule = 
   const [issue] = result.issues;
   const path = placeOf(issue.path, prefix);
   throw new Refusal(issue.message === PAYLOAD ? PAYLOAD : rule, { path: path === '' ? undefined : path });
+}
+
+/** The decoder of results of one kind. @throws {Refusal} `a2a.schema`, `a2a.payload`; see {@link check} */
+export function decoder<T>(schema: Schema<T>, prefix = ''): (value: unknown) => T {
+  const decode = compile(schema);
+  return (value) => {
+    const decoded = decode(value);
+    return decoded === INVALID ? check(schema, value, 'a2a.schema', prefix) : decoded;
+  };
 }
 
 /** Member names of the schema and list positions. A map's keys are the peer's words: the path ends before them. */
@@ -74,10 +84,7 @@ export const nonEmptyList = <T>(
 /** Any JSON object, handed over as parsed. Not a valibot record: those drop members named like something of JavaScript's. */
 export const open = v.custom<Record<string, unknown>>(isObject);
 
-/**
- * An object whose members may all be missing. valibot's takes a list for an object; where a member is required, that is refused
- * for lack of it.
- */
+/** An object. valibot's own takes a list for one. */
 export const object = <Entries extends v.ObjectEntries>(
   entries: Entries,
 ): v.SchemaWithPipe<readonly [typeof open, v.ObjectSchema<Entries, undefined>]> => v.pipe(open, v.object(entries));
@@ -148,12 +155,9 @@ function isTimestamp(value: string, offsetOptional: boolean): boolean {
 export function oneOf<T>(values: ReadonlyMap<string, T>): Schema<T> {
   return v.pipe(
     v.string(),
-    v.rawTransform(({ dataset, addIssue, NEVER }) => {
-      const value = values.get(dataset.value);
-      if (value !== undefined) return value;
-      addIssue();
-      return NEVER;
-    }),
+    v.check((name) => values.has(name)),
+    // The check before has found it.
+    v.transform((name) => values.get(name) as T),
   );
 }
 

@@ -26,6 +26,7 @@ const JUDGED = {
   'retry-after': 'retryAfter',
 } as const;
 const JUDGED_NAMES: ReadonlyMap<string, (typeof JUDGED)[keyof typeof JUDGED]> = new Map(Object.entries(JUDGED));
+const OUTER_SPACE = /^[ \t]+|[ \t]+$/g;
 const LONGEST_JUDGED = 'transfer-encoding'.length;
 
 /**
@@ -45,7 +46,11 @@ export function readHead(status: number, headers: Headers, raw: RawHeaders): Res
     if (name.length > LONGEST_JUDGED) return;
     const key = JUDGED_NAMES.get(name.toLowerCase());
     if (key === undefined) return;
-    for (const item of Array.isArray(value) ? (value as unknown[]) : [value]) head[key].push(textOf(item));
+    for (const item of Array.isArray(value) ? (value as unknown[]) : [value]) {
+      // RFC 9110 section 5.5: white space around a value is no part of it, and undici leaves it on. But around a transfer coding it keeps
+      // undici's parser from seeing the coding: there it must not go unnoticed.
+      head[key].push(key === 'transferEncoding' ? textOf(item) : textOf(item).replace(OUTER_SPACE, ''));
+    }
   };
   if (Array.isArray(raw)) {
     for (let i = 0; i + 1 < raw.length; i += 2) add(textOf(raw[i]), raw[i + 1]);
@@ -193,7 +198,7 @@ export interface ClientErrorVerdict {
  * @param stage how far the exchange had come: the request could not be written yet, was (perhaps) written, or its answer had begun
  */
 export function judgeClientError(error: unknown, stage: 'waiting' | 'sent' | 'answered'): ClientErrorVerdict {
-  const { code, message, statusCode, headers } = fieldsOf(error);
+  const { name, code, message, statusCode, headers } = fieldsOf(error);
   if (code === 'UND_ERR_REQ_RETRY' || code === 'UND_ERR_RESPONSE') {
     const status = typeof statusCode === 'number' ? statusCode : 0;
     return {
@@ -203,27 +208,21 @@ export function judgeClientError(error: unknown, stage: 'waiting' | 'sent' | 'an
     };
   }
   if (stage === 'waiting') return { rule: 'http.connect' };
-  switch (code) {
-    case 'UND_ERR_HEADERS_OVERFLOW':
-      return { rule: 'limit.head_bytes' };
-    case 'UND_ERR_RES_EXCEEDED_MAX_SIZE':
-      return { rule: 'limit.response_bytes' };
-    case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
-      // undici compares lengths before it looks at what the parser says: in a head, they are lengths that contradict each other.
-      return { rule: stage === 'sent' ? 'http.malformed' : 'http.truncated' };
-    case 'UND_ERR_SOCKET':
-      // How undici says that it met a 100 or a 101 it has no use for.
-      if (message === 'bad response' || message === 'bad upgrade') return { rule: 'http.malformed' };
-      break;
-    case 'HPE_INVALID_EOF_STATE':
-      break;
-    default:
-      if (code?.startsWith('HPE_') === true) return { rule: 'http.malformed' };
+  // Its code is not to be relied on: undici's build of the parser leaves it undefined.
+  if (name === 'HTTPParserError') return { rule: 'http.malformed' };
+  if (code === 'UND_ERR_HEADERS_OVERFLOW') return { rule: 'limit.head_bytes' };
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return { rule: 'limit.response_bytes' };
+  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
+    // undici compares lengths before it looks at what the parser says: in a head, they are lengths that contradict each other.
+    return { rule: stage === 'sent' ? 'http.malformed' : 'http.truncated' };
   }
+  // How undici says that it met a 100 or a 101 it has no use for.
+  if (code === 'UND_ERR_SOCKET' && (message === 'bad response' || message === 'bad upgrade')) return { rule: 'http.malformed' };
   return { rule: stage === 'sent' ? 'http.connection_lost' : 'http.truncated' };
 }
 
 interface ErrorFields {
+  readonly name?: unknown;
   readonly code?: string | undefined;
   readonly message?: unknown;
   readonly statusCode?: unknown;
@@ -232,8 +231,9 @@ interface ErrorFields {
 
 function fieldsOf(error: unknown): ErrorFields {
   if (typeof error !== 'object' || error === null) return {};
-  const { code, message, statusCode, headers } = error as Record<string, unknown>;
+  const { name, code, message, statusCode, headers } = error as Record<string, unknown>;
   return {
+    name,
     code: typeof code === 'string' ? code : undefined,
     message,
     statusCode,

@@ -56,19 +56,37 @@ const NOTHING_BROKEN = SCAN_RULES.length;
  * @throws {Refusal} `json.*`, the first row of section 4 that is broken.
  */
 export function parseJson(bytes: Buffer): JsonText {
-  if (!isUtf8(bytes) || (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)) throw new Refusal('json.utf8');
   let value: unknown;
   try {
-    // latin1 makes the same string of ASCII bytes, several times faster.
-    value = JSON.parse(bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8'));
+    value = JSON.parse(textOf(bytes));
   } catch (reason) {
+    if (reason instanceof Refusal) throw reason;
     throw new Refusal('json.syntax', { reason });
   }
   const members: Member[] = [];
-  const broken = scan(bytes, members);
-  const rule = SCAN_RULES[broken];
+  const rule = SCAN_RULES[scan(bytes, 0, bytes.length, 0, members)];
   if (rule !== undefined) throw new Refusal(rule);
   return { value, members };
+}
+
+/** The value that takes up all of `start` to `end` and stands inside one object; `undefined` where no I-JSON value does. */
+export function parseInner(bytes: Buffer, start: number, end: number): unknown {
+  if (isWhiteSpace(bytes[start]) || isWhiteSpace(bytes[end - 1])) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(textOf(bytes.subarray(start, end)));
+  } catch {
+    return undefined;
+  }
+  return scan(bytes, start, end, 1, undefined) === NOTHING_BROKEN ? value : undefined;
+}
+
+/** @throws {Refusal} `json.utf8` */
+function textOf(bytes: Buffer): string {
+  // latin1 makes the same string of ASCII bytes, several times faster.
+  if (isAscii(bytes)) return bytes.toString('latin1');
+  if (!isUtf8(bytes) || (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)) throw new Refusal('json.utf8');
+  return bytes.toString('utf8');
 }
 
 const QUOTE = 0x22;
@@ -95,25 +113,26 @@ const nameStarts = new Int32Array((MAX_DEPTH + 1) * COMPARED_NAMES);
 const nameEnds = new Int32Array((MAX_DEPTH + 1) * COMPARED_NAMES);
 
 /**
- * Scans a text whose grammar is proven.
+ * Scans a value whose grammar is proven.
+ * @param outer how many objects and lists the value stands in
+ * @param members where to put those of the root object
  * @returns the index in {@link SCAN_RULES} of the first row that is broken, or {@link NOTHING_BROKEN}.
  */
-function scan(bytes: Buffer, members: Member[]): number {
+function scan(bytes: Buffer, start: number, length: number, outer: number, members: Member[] | undefined): number {
   let worst: number = NOTHING_BROKEN;
-  let depth = 0;
+  let depth = outer;
   let nextBackslash = -1; // at or after the position of the scan; looked for again only once it was passed
   let expectName = false;
   let memberName: string | undefined;
   let memberStart = -1;
-  const length = bytes.length;
-  let at = 0;
+  let at = start;
   while (at < length) {
     const byte = bytes[at] as number;
     if (byte === QUOTE) {
-      const start = at + 1;
-      let end = start;
+      const from = at + 1;
+      let end = from;
       // Short strings, nearly all of them, end within a few steps; a long one is left to the native search.
-      const nearby = Math.min(length, start + 32);
+      const nearby = Math.min(length, from + 32);
       let escaped = false;
       while (end < nearby) {
         const inner = bytes[end] as number;
@@ -126,8 +145,8 @@ function scan(bytes: Buffer, members: Member[]): number {
       }
       if (end === nearby && !escaped) {
         end = bytes.indexOf(QUOTE, end);
-        if (nextBackslash < start) {
-          nextBackslash = bytes.indexOf(BACKSLASH, start);
+        if (nextBackslash < from) {
+          nextBackslash = bytes.indexOf(BACKSLASH, from);
           if (nextBackslash < 0) nextBackslash = length;
         }
         if (nextBackslash < end) {
@@ -138,16 +157,17 @@ function scan(bytes: Buffer, members: Member[]): number {
       if (escaped) {
         end = endOfEscaped(bytes, end);
         if (end < 0) {
-          worst = Math.min(worst, SURROGATE);
+          if (SURROGATE < worst) worst = SURROGATE;
           end = -end;
         }
       }
       at = end + 1;
       if (expectName) {
         expectName = false;
-        worst = Math.min(worst, addName(bytes, depth, start, end, escaped));
-        if (depth === 1 && members.length < MEMBERS_KEPT) {
-          memberName = stringAt(bytes, start, end, escaped);
+        const broken = addName(bytes, depth, from, end, escaped);
+        if (broken < worst) worst = broken;
+        if (depth === 1 && members !== undefined && members.length < MEMBERS_KEPT) {
+          memberName = stringAt(bytes, from, end, escaped);
           memberStart = -1;
         }
       }
@@ -155,7 +175,7 @@ function scan(bytes: Buffer, members: Member[]): number {
     }
     if (byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
       if (depth === 1 && memberName !== undefined) {
-        members.push({ name: memberName, start: memberStart, end: trimmedEnd(bytes, at) });
+        members?.push({ name: memberName, start: memberStart, end: trimmedEnd(bytes, at) });
         memberName = undefined;
       }
       if (byte === COMMA) {
@@ -178,7 +198,7 @@ function scan(bytes: Buffer, members: Member[]): number {
       if (depth === 1 && memberName !== undefined) memberStart = trimmedStart(bytes, at + 1);
     } else if (byte === MINUS || (byte >= 0x30 && byte <= 0x39)) {
       const end = endOfNumber(bytes, at + 1);
-      if (!isExactNumber(bytes, at, end)) worst = Math.min(worst, NUMBER);
+      if (NUMBER < worst && !isExactNumber(bytes, at, end)) worst = NUMBER;
       at = end;
       continue;
     }

@@ -14,8 +14,8 @@ export interface StreamRequest {
   /** The context that the request named, or empty. */
   readonly contextId: string;
   /**
-   * What the first event has to be. `task`: the task asked for (1.0 `subscribeToTask`). `task-or-message`: either, unless the request
-   * named a task (1.0). `any`: 0.3 says nothing of it.
+   * What the first event has to be. `task`: the task asked for (1.0 `subscribeToTask`). `task-or-message`: either, or
+   * any event of the task that the request named (1.0). `any`: 0.3 says nothing of it.
    */
   readonly firstEvent: 'task' | 'task-or-message' | 'any';
 }
@@ -80,8 +80,8 @@ export class Lifecycle {
   #checkFirst(event: StreamEvent): void {
     if (this.#firstEvent === 'task') {
       if (event.$case !== 'task' || event.value.id !== this.#taskId) throw new Refusal('stream.first_event');
-    } else if (this.#firstEvent === 'task-or-message' && this.#taskId === '') {
-      if (event.$case !== 'task' && event.$case !== 'message') throw new Refusal('stream.first_event');
+    } else if (this.#firstEvent === 'task-or-message' && event.$case !== 'task' && event.$case !== 'message') {
+      if (this.#taskId === '' || event.value.taskId !== this.#taskId) throw new Refusal('stream.first_event');
     }
   }
 

@@ -36,7 +36,10 @@ const CARRY_KEPT = 64 * 1024;
 const NOTHING: Buffer = Buffer.alloc(0);
 
 export class SseParser {
-  readonly #bounds: SseBounds;
+  readonly #maxEventBytes: number;
+  readonly #maxStreamBytes: number;
+  readonly #maxStreamEvents: number;
+  readonly #idOptional: boolean;
   readonly #ids: EventIds;
 
   // What has arrived and was not looked at yet.
@@ -57,8 +60,8 @@ export class SseParser {
   #dataIsOfChunk = false;
   #id: string | undefined;
   #name: 'message' | 'error' | undefined;
+  #eventEnded = false;
 
-  #atEventEnd = false;
 
   #streamBytes = 0;
   #events = 0;
@@ -66,7 +69,10 @@ export class SseParser {
   #bomMatched = 0;
 
   constructor(bounds: SseBounds) {
-    this.#bounds = bounds;
+    this.#maxEventBytes = bounds.maxEventBytes;
+    this.#maxStreamBytes = bounds.maxStreamBytes;
+    this.#maxStreamEvents = bounds.maxStreamEvents;
+    this.#idOptional = bounds.eventIds === 'optional';
     this.#ids = new EventIds(bounds.eventIds);
   }
 
@@ -78,11 +84,6 @@ export class SseParser {
   /** True between events: nothing of another one has been read (noise does not count). */
   get betweenEvents(): boolean {
     return this.#data === undefined && this.#id === undefined && this.#name === undefined;
-  }
-
-  /** Where `next()` has thrown: what broke the rule was a complete event. */
-  get atEventEnd(): boolean {
-    return this.#atEventEnd;
   }
 
   push(chunk: Buffer): void {
@@ -118,6 +119,28 @@ export class SseParser {
       if (this.#carry[0] !== COLON) throw new Refusal('sse.truncated');
     }
     if (!this.betweenEvents) throw new Refusal('sse.truncated');
+  }
+
+  /**
+   * After `next()` has thrown: reads on, with no eye for rules, up to the end of the event that broke one.
+   * @returns false where more bytes are needed
+   */
+  skipEvent(): boolean {
+    if (this.#eventEnded) return true;
+    while (this.#at < this.#chunk.length || this.#nextChunk()) {
+      const chunk = this.#chunk;
+      const start = this.#at;
+      const lineFeed = chunk.indexOf(LF, start);
+      const end = lineFeed < 0 ? chunk.length : lineFeed;
+      // A line of its length at most one is empty but for a CR; no rule is looked at any more, so its bytes need not be kept.
+      const onlyCr = end - start === 1 && chunk[start] === CR;
+      this.#carryLength += onlyCr && this.#carryLength === 0 ? 0 : end - start;
+      this.#at = lineFeed < 0 ? end : lineFeed + 1;
+      if (lineFeed < 0) continue;
+      if (this.#carryLength === 0) return true;
+      this.#carryLength = 0;
+    }
+    return false;
   }
 
   #nextChunk(): boolean {
@@ -169,16 +192,15 @@ export class SseParser {
    * Of the violations that can become certain inside a line, the one at the earliest byte; at the same byte, bounds come first.
    */
   #checkSegment(start: number, end: number): void {
-    const eventLimit = start + (this.#bounds.maxEventBytes - this.#eventBytes);
-    const streamLimit = start + (this.#bounds.maxStreamBytes - this.#streamBytes);
+    const eventLimit = start + (this.#maxEventBytes - this.#eventBytes);
+    const streamLimit = start + (this.#maxStreamBytes - this.#streamBytes);
     const bom = this.#bomMatched < 3 ? this.#endOfBom(start, end) : end;
     const bareCr = this.#bareCr(start, end);
+    if (eventLimit >= end && streamLimit >= end && bom === end && bareCr === end) return;
     const first = Math.min(eventLimit, streamLimit, bom, bareCr);
-    if (first < end) {
-      if (first === eventLimit) throw new Refusal('limit.event_bytes');
-      if (first === streamLimit) throw new Refusal('limit.stream_bytes');
-      throw new Refusal(first === bom ? 'sse.bom' : 'sse.line_ending');
-    }
+    if (first === eventLimit) throw new Refusal('limit.event_bytes');
+    if (first === streamLimit) throw new Refusal('limit.stream_bytes');
+    throw new Refusal(first === bom ? 'sse.bom' : 'sse.line_ending');
   }
 
   /** Where the last byte of a byte order mark at the start of the stream is, or `end`. */
@@ -210,7 +232,7 @@ export class SseParser {
     const needed = this.#carryLength + end - start;
     if (needed > this.#carry.length) {
       // Doubling keeps a line that comes byte by byte linear. The bound was checked before: no carry outgrows it twice over.
-      const larger = Buffer.allocUnsafeSlow(Math.max(256, needed, Math.min(needed * 2, this.#bounds.maxEventBytes)));
+      const larger = Buffer.allocUnsafeSlow(Math.max(256, needed, Math.min(needed * 2, this.#maxEventBytes)));
       this.#carry.copy(larger, 0, 0, this.#carryLength);
       this.#carry = larger;
     }
@@ -224,7 +246,7 @@ export class SseParser {
     const colon = bytes.indexOf(COLON, start);
     if (colon < 0 || colon >= end) throw new Refusal('sse.field');
     const value = bytes[colon + 1] === SPACE && colon + 1 < end ? colon + 2 : colon + 1;
-    switch (bytes.toString('latin1', start, Math.min(colon, start + 6))) {
+    switch (fieldOf(bytes, start, colon)) {
       case 'data':
         if (this.#data !== undefined) throw new Refusal('sse.data_lines');
         this.#data = bytes.subarray(value, end);
@@ -247,20 +269,34 @@ export class SseParser {
 
   /** An event is complete. */
   #frame(): Frame {
-    this.#atEventEnd = true;
-    if (this.#events >= this.#bounds.maxStreamEvents) throw new Refusal('limit.stream_events');
+    this.#eventEnded = true;
+    if (this.#events >= this.#maxStreamEvents) throw new Refusal('limit.stream_events');
     const data = this.#data;
     const id = this.#id;
     if (data === undefined) throw new Refusal('sse.data_lines');
-    if (id === undefined && this.#bounds.eventIds !== 'optional') throw new Refusal('sse.id_missing');
+    if (id === undefined && !this.#idOptional) throw new Refusal('sse.id_missing');
     const frame = { data, id, isError: this.#name === 'error' };
-    this.#atEventEnd = false;
+    this.#eventEnded = false;
     this.#events++;
     this.#eventBytes = 0;
     this.#data = undefined;
     this.#id = undefined;
     this.#name = undefined;
     return frame;
+  }
+}
+
+/** The name of a line's field, if it is one of the three. Told by its bytes: a string would be made for each line. */
+function fieldOf(bytes: Buffer, start: number, colon: number): 'data' | 'id' | 'event' | undefined {
+  switch (colon - start) {
+    case 2:
+      return bytes[start] === 0x69 && bytes[start + 1] === 0x64 ? 'id' : undefined;
+    case 4:
+      return bytes.readUInt32BE(start) === 0x64617461 ? 'data' : undefined;
+    case 5:
+      return bytes.readUInt32BE(start) === 0x6576656e && bytes[start + 4] === 0x74 ? 'event' : undefined;
+    default:
+      return undefined;
   }
 }
 
@@ -271,8 +307,17 @@ function eventName(name: string): 'message' | 'error' {
 
 function eventId(bytes: Buffer, start: number, end: number): string {
   const length = end - start;
-  if (length === 0 || length > MAX_ID_BYTES || !isUtf8(bytes.subarray(start, end))) throw new Refusal('sse.id_invalid');
+  if (length === 0 || length > MAX_ID_BYTES) throw new Refusal('sse.id_invalid');
+  if (isVisibleAscii(bytes, start, end)) return bytes.toString('latin1', start, end);
   const id = bytes.toString('utf8', start, end);
-  if (/[\u0000-\u001f\u007f-\u009f]/.test(id)) throw new Refusal('sse.id_invalid');
+  if (!isUtf8(bytes.subarray(start, end)) || /[\u0000-\u001f\u007f-\u009f]/.test(id)) throw new Refusal('sse.id_invalid');
   return id;
+}
+
+function isVisibleAscii(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] as number;
+    if (byte <= 0x20 || byte >= 0x7f) return false;
+  }
+  return true;
 }

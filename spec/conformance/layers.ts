@@ -12,7 +12,7 @@ import { FAILURE_RULES, Refusal } from '../../lib/failure.js';
 import { Body, bodyRefusal, decodeError, judgeBody, type UnaryJudge } from '../../lib/unary.js';
 import type { EventIdMode } from '../../lib/wire/event_ids.js';
 import { judgeHead, readHead, type BodyPlan } from '../../lib/wire/http.js';
-import { decodeResponse } from '../../lib/wire/jsonrpc.js';
+import { ResponseDecoder } from '../../lib/wire/jsonrpc.js';
 import { Lifecycle } from '../../lib/wire/lifecycle.js';
 import { SseParser } from '../../lib/wire/sse.js';
 import { DEFAULT_STATUS, bodyPieces, headersOf } from './bytes.js';
@@ -58,7 +58,7 @@ function judge(run: Run, response: ShortResponse, chunking: Chunking, items: Ite
 function judgeWhole(run: Run, dialect: Dialect, plan: BodyPlan, body: Buffer): Item {
   if (run.isStream) {
     if (plan.kind !== 'error') throw new TypeError('A body that is no stream can only be an error');
-    const { value, raw } = decodeError(body, ID, plan);
+    const { value, raw } = decodeError(body, new ResponseDecoder(ID), plan);
     return { value, raw };
   }
   const { result, raw } = judgeBody(body, plan, ID, unaryJudge(run, dialect));
@@ -115,10 +115,11 @@ function judgeStream(run: Run, dialect: Dialect, chunks: readonly Buffer[], item
     eventIds: (run.options['eventIds'] ?? 'required') as EventIdMode,
   });
   const lifecycle = lifecycleOf(run, dialect);
+  const decoder = new ResponseDecoder(ID);
   for (const chunk of chunks) {
     parser.push(chunk);
     for (let frame = parser.next(); frame !== undefined; frame = parser.next()) {
-      const { value, raw } = decodeResponse(frame.data, ID);
+      const { value, raw } = decoder.decode(frame.data);
       if (frame.isError) throw new Refusal('sse.event_name');
       const event = dialect.decodeEvent(value);
       lifecycle.accept(event, dialect.isFinal(value));
