@@ -67,24 +67,48 @@ function listDecoder(decode: AnyDecoder): AnyDecoder {
   };
 }
 
-function objectDecoder(entries: v.ObjectEntries): AnyDecoder {
-  const members = Object.entries(entries).map(([name, schema]) => ({
+/** A member of an object, and what its absence means. */
+interface MemberDecoder {
+  readonly name: string;
+  readonly decode: AnyDecoder;
+  /** What to do where the member is missing: refuse, leave it out, or write its default. */
+  readonly absent: 'refused' | 'left out' | 'default';
+  /** The member is a string that may be null or missing, and is then this one. */
+  readonly text: string | undefined;
+}
+
+function memberDecoder(name: string, schema: AnySchema): MemberDecoder {
+  const isOptional = schema.type === 'optional' || schema.type === 'nullish';
+  const hasDefault = 'default' in schema && schema.default !== undefined;
+  const isText = isType<v.NullishSchema<AnySchema, unknown>>(schema, 'nullish') && schema.wrapped.type === 'string' && !('pipe' in schema.wrapped);
+  return {
     name,
-    decode: decoderOf(schema as AnySchema),
-    // Of these, valibot writes a member that is missing only where it has a default, and runs any other on nothing at all.
-    isOptional: schema.type === 'optional' || schema.type === 'nullish',
-    hasDefault: 'default' in schema && schema.default !== undefined,
-  }));
+    decode: decoderOf(schema),
+    absent: !isOptional ? 'refused' : hasDefault ? 'default' : 'left out',
+    text: isText && typeof schema.default === 'string' ? schema.default : undefined,
+  };
+}
+
+function objectDecoder(entries: v.ObjectEntries): AnyDecoder {
+  const members = Object.entries(entries).map(([name, schema]) => memberDecoder(name, schema as AnySchema));
   return (value) => {
     if (typeof value !== 'object' || value === null) return INVALID;
     const output: Record<string, unknown> = {};
-    for (const { name, decode, isOptional, hasDefault } of members) {
-      const member = (value as Record<string, unknown>)[name];
-      if (member === undefined && !hasDefault) {
-        if (!isOptional) return INVALID;
+    for (const member of members) {
+      const { name } = member;
+      const given = (value as Record<string, unknown>)[name];
+      if (member.text !== undefined) {
+        // Most members of most objects.
+        if (typeof given === 'string') output[name] = given;
+        else if (given === undefined || given === null) output[name] = member.text;
+        else return INVALID;
         continue;
       }
-      const decoded = decode(member);
+      if (given === undefined && member.absent !== 'default') {
+        if (member.absent === 'refused') return INVALID;
+        continue;
+      }
+      const decoded = member.decode(given);
       if (decoded === INVALID) return INVALID;
       output[name] = decoded;
     }
