@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { A2A_SDK_VERSION, FAILURE_RULES, PROTOCOL_VERSIONS, UNDICI_VERSION } from '../lib/index.js';
+import { startAgent } from './demo/agent.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const readme = readFileSync(join(root, 'README.md'), 'utf8');
+
+/** Runs an example of the README as a person would who pasted it into a file, against `url`. */
+async function run(example: string, url: string): Promise<{ stdout: string; stderr: string }> {
+  const folder = mkdtempSync(join(root, 'spec', '.readme-'));
+  try {
+    const file = join(folder, 'example.ts');
+    writeFileSync(file, example.replaceAll("'a2a-strict'", "'../../lib/index.js'"));
+    return await promisify(execFile)(process.execPath, ['--import', 'tsx', file, url], { cwd: root, timeout: 20_000 });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe('The README', () => {
+  const examples = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map((match) => match[1]!);
+
+  test('Its examples run against a real agent as they stand', async () => {
+    const agent = await startAgent();
+    try {
+      const [send, stream, ...others] = examples;
+      assert.ok(send !== undefined && stream !== undefined && others.length === 0);
+      const sent = await run(send, agent.url);
+      assert.match(sent.stdout, /^task \{/);
+      assert.match(sent.stdout, /\d+ bytes/);
+      assert.equal(sent.stderr, '');
+      const streamed = await run(stream, agent.url);
+      assert.match(streamed.stdout, /words/);
+      assert.equal(streamed.stderr, '');
+    } finally {
+      await agent.close();
+    }
+  });
+
+  test('Its first example tells a failure in one line', async () => {
+    const { stdout, stderr } = await run(examples[0]!, 'http://127.0.0.1:1/');
+    assert.equal(stdout, '');
+    assert.equal(stderr, 'A2A transport unavailable (http.connect) not_sent\n');
+  });
+
+  test('Its table has every rule, each with its kind, and no other', () => {
+    const rows = [...readme.matchAll(/^\| `([a-z0-9_.]+)` \| `([a-z_]+)` \| .+ \|$/gm)].map((match) => [match[1], match[2]]);
+    assert.deepEqual(Object.fromEntries(rows), FAILURE_RULES);
+    assert.equal(rows.length, Object.keys(FAILURE_RULES).length);
+  });
+
+  test('The versions it was verified with are those that are exported and installed', () => {
+    const installed = (name: string): string => {
+      const manifest = JSON.parse(readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8')) as { version: string };
+      return manifest.version;
+    };
+    assert.equal(installed('undici'), UNDICI_VERSION);
+    assert.equal(installed('@a2a-js/sdk'), A2A_SDK_VERSION);
+    assert.ok(readme.includes(`| \`undici\` | ${UNDICI_VERSION} (\`UNDICI_VERSION\`)`));
+    assert.ok(readme.includes(`| \`@a2a-js/sdk\` | ${A2A_SDK_VERSION} (\`A2A_SDK_VERSION\`)`));
+    assert.ok(readme.includes(`| A2A protocol | ${PROTOCOL_VERSIONS.join(' and ')}, `));
+  });
+});
