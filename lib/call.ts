@@ -68,7 +68,7 @@ export abstract class Call implements ExchangeListener {
       this.#state = 'finishing';
       this.#failure = failure;
       // The caller waits no longer, for interceptors neither.
-      void this.#leave();
+      void this.#leave(this.#entered);
     }
     this.#settle(this.#failure ?? failure);
   }
@@ -82,7 +82,7 @@ export abstract class Call implements ExchangeListener {
       this.#settle(failure);
       return;
     }
-    void this.#leave().then(() => {
+    void this.#leave(this.#entered).then(() => {
       this.#settle(this.#failure);
     });
   }
@@ -129,7 +129,11 @@ export abstract class Call implements ExchangeListener {
     try {
       for (const interceptor of policy.interceptors) {
         await interceptor.before?.(outgoing);
-        if (this.#state !== 'open') return;
+        if (this.#state !== 'open') {
+          // The call was ended meanwhile, and the others have had their last word: what this one opened it is to close too.
+          void this.#leave([interceptor]);
+          return;
+        }
         this.#entered.push(interceptor);
       }
       headers = checkHeaders(outgoing.headers);
@@ -140,10 +144,10 @@ export abstract class Call implements ExchangeListener {
     this.#send(headers);
   }
 
-  /** Runs `after` of each interceptor. Never rejects: what one throws becomes the call's failure, unless there is one. */
-  async #leave(): Promise<void> {
+  /** Runs `after` of each of `interceptors`. Never rejects: what one throws becomes the call's failure, unless there is one. */
+  async #leave(interceptors: readonly CallInterceptor[]): Promise<void> {
     const { policy, operation, method, id } = this.prepared;
-    for (const interceptor of this.#entered) {
+    for (const interceptor of interceptors) {
       if (interceptor.after === undefined) continue;
       const finished: FinishedCall = {
         operation,

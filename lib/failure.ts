@@ -159,6 +159,25 @@ export class Failure extends Error {
   unwrap(): unknown {
     return this.#cause;
   }
+
+  /** @internal Whether this copy of the package made it: a proxy, or an object made of the prototype, was not. */
+  static isOwn(value: object): value is Failure {
+    return #cause in value;
+  }
+}
+
+function isFailure(value: object): value is Failure {
+  if (Failure.isOwn(value)) return true;
+  // Another copy's: what it says of itself has to hold together.
+  const { [BRAND]: isBranded, kind, rule, unwrap } = value as Record<PropertyKey, unknown>;
+  return (
+    isBranded === true &&
+    !(value instanceof Failure) &&
+    value instanceof Error &&
+    typeof kind === 'string' &&
+    typeof rule === 'string' &&
+    typeof unwrap === 'function'
+  );
 }
 
 // On the prototype, so that no failure carries them as own properties.
@@ -180,29 +199,32 @@ export class RemoteError {
   }
 }
 
+/** A chain of errors longer than this is no error's, but made to be walked for ever. */
+const MAX_LINKS = 10_000;
+const MAX_ERRORS = 1_000_000;
+
 /**
  * The first {@link Failure} in an error's chain of `cause` (and of the `errors` of an `AggregateError`), or `undefined`. Works over
- * two copies of this package. Never throws, and ends on a chain that loops.
+ * two copies of this package. Never throws, and ends on a chain that loops or grows.
  */
 export function failureOf(error: unknown): Failure | undefined {
   const queue: unknown[] = [error];
   const seen = new Set<unknown>();
   for (const item of queue) {
     if (typeof item !== 'object' || item === null || seen.has(item)) continue;
+    if (seen.size === MAX_LINKS) return undefined;
     seen.add(item);
     try {
       if (isFailure(item)) return item;
       if ('cause' in item) queue.push(item.cause);
-      if ('errors' in item && Array.isArray(item.errors)) queue.push(...(item.errors as unknown[]));
+      if ('errors' in item && Array.isArray(item.errors)) {
+        for (const other of item.errors as unknown[]) if (queue.length < MAX_ERRORS) queue.push(other);
+      }
     } catch {
       // A getter or proxy that throws hides what is behind it, nothing more.
     }
   }
   return undefined;
-}
-
-function isFailure(value: object): value is Failure {
-  return value instanceof Failure || (BRAND in value && value[BRAND] === true && value instanceof Error);
 }
 
 /**

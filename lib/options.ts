@@ -6,9 +6,11 @@
  */
 import * as v from 'valibot';
 import type { ProtocolVersion } from './dialect/dialect.js';
+import { isObject, isPlain } from './dialect/values.js';
 import { Refusal, type FailureRule } from './failure.js';
 import type { CallInterceptor, FinishedCall, OutgoingCall } from './interceptor.js';
 import type { EventIdMode } from './wire/event_ids.js';
+import { isAborted } from './wire/exchange.js';
 import { MAX_TEXT_BYTES } from './wire/json.js';
 
 /** The whole policy of one call. Nothing in it is inferred, and nothing is kept from one call to the next. */
@@ -37,11 +39,11 @@ export interface CallOptions {
   readonly interceptors?: readonly CallInterceptor[] | undefined;
   /** Ends the call when it aborts (`canceled.signal`, or `deadline.signal` for a timeout). */
   readonly signal?: AbortSignal | undefined;
-  /** From the dispatch until the request can be written, in milliseconds (`deadline.connect`). Absent: no clock. */
+  /** From the dispatch until the request can be written, in whole milliseconds (`deadline.connect`). Absent: no clock. */
   readonly connectTimeoutMs?: number | undefined;
-  /** The whole exchange, interceptors and streams included, in milliseconds (`deadline.total`). Absent: no clock. */
+  /** The whole exchange, interceptors and streams included, in whole milliseconds (`deadline.total`). Absent: no clock. */
   readonly timeoutMs?: number | undefined;
-  /** No byte of the response for so long once the request is sent, in milliseconds (`deadline.idle`). Absent: no clock. */
+  /** No byte of the response for so long once the request is sent, in whole milliseconds (`deadline.idle`). Absent: no clock. */
   readonly idleTimeoutMs?: number | undefined;
   /** Names of headers that hold credentials, beside `authorization`, `cookie` and `proxy-authorization`. */
   readonly secretHeaders?: readonly string[] | undefined;
@@ -105,7 +107,7 @@ const textLimit = v.pipe(
 );
 /** `setTimeout` takes no longer time, and would take one that is longer for none at all. */
 const MAX_TIME_MS = 2 ** 31 - 1;
-const time = v.pipe(v.number(), v.gtValue(0), v.maxValue(MAX_TIME_MS));
+const time = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_TIME_MS));
 const none = (): undefined => undefined;
 const unbounded = v.optional(limit, none);
 
@@ -130,7 +132,14 @@ const CALL = {
     '',
   ),
   interceptors: v.optional(v.array(v.pipe(v.unknown(), v.transform(interceptorOf))), () => []),
-  signal: v.optional(v.instance(AbortSignal), none),
+  signal: v.optional(
+    v.pipe(
+      v.instance(AbortSignal),
+      // An object that only has the prototype throws here.
+      v.check((signal) => typeof isAborted(signal) === 'boolean'),
+    ),
+    none,
+  ),
   connectTimeoutMs: v.optional(time, none),
   timeoutMs: v.optional(time, none),
   idleTimeoutMs: v.optional(time, none),
@@ -156,8 +165,7 @@ const STREAM = {
 };
 
 /** One object of options may serve unary calls and streams: what belongs to streams is checked here too, and has no effect. */
-const callPolicy: v.GenericSchema<unknown, CallPolicy> = v.object({ ...STREAM, maxEventBytes: v.optional(textLimit) });
-const streamPolicy: v.GenericSchema<unknown, StreamPolicy> = v.object(STREAM);
+const UNARY = { ...STREAM, maxEventBytes: v.optional(textLimit) };
 
 const RULE_OF: Readonly<Record<keyof StreamOptions, FailureRule>> = {
   endpoint: 'options.endpoint',
@@ -182,31 +190,35 @@ const RULE_OF: Readonly<Record<keyof StreamOptions, FailureRule>> = {
 
 /** @throws {Refusal} `options.*` */
 export function checkCallOptions(options: unknown): CallPolicy {
-  return checkOptions(options, callPolicy);
+  return checkOptions<CallPolicy>(options, UNARY);
 }
 
 /** @throws {Refusal} `options.*` */
 export function checkStreamOptions(options: unknown): StreamPolicy {
-  return checkOptions(options, streamPolicy);
+  return checkOptions<StreamPolicy>(options, STREAM);
 }
 
-function checkOptions<T extends CallPolicy>(options: unknown, schema: v.GenericSchema<unknown, T>): T {
+function checkOptions<T extends CallPolicy>(options: unknown, schemas: { readonly [N in keyof T]: v.GenericSchema<unknown, T[N]> }): T {
   const read = readOnce(options);
-  let failing: FailureRule = 'options.unknown';
-  let reason: unknown;
-  try {
-    const result = v.safeParse(schema, read, { abortEarly: true });
-    if (result.success) {
-      if (result.output.tenant !== '' && result.output.protocolVersion === '0.3') throw new Refusal('options.dialect');
-      return result.output;
+  const policy: Partial<T> = {};
+  for (const name of Object.keys(schemas) as (keyof T & string)[]) {
+    let reason: unknown;
+    try {
+      const result = v.safeParse(schemas[name], read[name], { abortEarly: true });
+      if (result.success) {
+        policy[name] = result.output;
+        continue;
+      }
+    } catch (error) {
+      // A proxy or a getter inside an option.
+      reason = error;
     }
-    failing = ruleOf(result.issues[0].path?.[0].key);
-  } catch (error) {
-    if (error instanceof Refusal) throw error;
-    // A proxy or getter inside an option.
-    reason = error;
+    throw new Refusal(ruleOf(name), { reason });
   }
-  throw new Refusal(failing, { reason });
+  // Each name of the schemas has been filled in.
+  const checked = policy as T;
+  if (checked.tenant !== '' && checked.protocolVersion === '0.3') throw new Refusal('options.dialect');
+  return checked;
 }
 
 /** The caller's own members, each read once, into an object that nobody else holds. */
@@ -219,7 +231,7 @@ function readOnce(options: unknown): Record<string, unknown> {
     for (const name of Reflect.ownKeys(options)) {
       reading = name;
       if (typeof name === 'symbol' || !Object.hasOwn(RULE_OF, name)) throw new Refusal('options.unknown');
-      read[name] = (options as Record<string, unknown>)[name];
+      read[name] = (options)[name];
     }
   } catch (reason) {
     if (reason instanceof Refusal) throw reason;
@@ -232,18 +244,9 @@ function ruleOf(name: unknown): FailureRule {
   return typeof name === 'string' && Object.hasOwn(RULE_OF, name) ? RULE_OF[name as keyof StreamOptions] : 'options.unknown';
 }
 
-/**
- * An object literal, of this realm or another. Of anything else (an instance, a Map, Headers) the own members are not all that it
- * says, and what is inherited is not read.
- */
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
-}
-
 // ---- Endpoint ----
 
-const URL_PARTS = /^(https?):\/\/([^/?#@]+)([^?#]*)(\?[^#]*)?$/;
+const URL_PARTS = /^(https?):\/\/([^/?#@]+)(\/[^?#]*)?(\?[^#]*)?$/;
 
 /** The endpoint last taken apart: callers mostly stay with one, and a URL is costly to parse. */
 let lastEndpoint: { readonly text: string; readonly endpoint: Endpoint } | undefined;
@@ -302,8 +305,8 @@ const RESERVED = new Set([
 const CREDENTIALS = ['authorization', 'cookie', 'proxy-authorization'];
 
 function headersOf(value: unknown): Record<string, string> {
-  if (typeof value !== 'object' || value === null || !isPlain(value)) throw new Refusal('options.headers');
-  return checkHeaders(Object.entries(value) as [string, unknown][]);
+  if (!isPlain(value) || Object.getOwnPropertySymbols(value).length > 0) throw new Refusal('options.headers');
+  return checkHeaders(Object.entries(value));
 }
 
 /**
@@ -332,9 +335,10 @@ export function checkCredentials(policy: CallPolicy, headers: Readonly<Record<st
 // ---- Interceptors ----
 
 function interceptorOf(value: unknown): CallInterceptor {
-  if (typeof value !== 'object' || value === null) throw new Refusal('options.interceptors');
+  if (!isObject(value)) throw new Refusal('options.interceptors');
   // Read once. An interceptor may be an instance with methods of its own: it is the caller's code, not the caller's data.
-  const { before, after } = value as Record<'before' | 'after', unknown>;
+  const { before, after } = value;
+  if (before === undefined && after === undefined) throw new Refusal('options.interceptors');
   return {
     ...(before !== undefined && { before: method(value, before) }),
     ...(after !== undefined && { after: method(value, after) }),

@@ -19,11 +19,12 @@ import {
   type TaskPushNotificationConfig,
 } from '@a2a-js/sdk';
 import { randomUUID } from 'node:crypto';
+import { types } from 'node:util';
 import * as v from 'valibot';
 import { Refusal } from '../failure.js';
 import { MAX_DEPTH, type JsonValue } from '../wire/json.js';
 import type { StreamName, StreamOperations, UnaryName, UnaryOperations } from './dialect.js';
-import { check, isObject, timestamp, type Schema } from './values.js';
+import { check, isObject, isPlain, timestamp, type Schema } from './values.js';
 
 /** A JSON object of the caller's, for `metadata`. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -138,6 +139,16 @@ export function userText(value: string): MessageInput {
 
 // ---- Checks ----
 
+const members = v.pipe(
+  v.custom<Record<string, unknown>>(isPlain),
+  v.transform((value) => Object.assign(Object.create(null) as Record<string, unknown>, value)),
+);
+
+/** An object of the caller's: its own members, each read once, and none but those of `entries`. */
+const input = <Entries extends v.ObjectEntries>(
+  entries: Entries,
+): v.SchemaWithPipe<readonly [typeof members, v.StrictObjectSchema<Entries, undefined>]> => v.pipe(members, v.strictObject(entries));
+
 /** RFC 7493 section 2.1: no half of a surrogate pair may be sent. */
 const string = v.pipe(
   v.string(),
@@ -162,33 +173,45 @@ const jsonObject = v.pipe(
 );
 const metadata = v.optional(jsonObject, absent);
 
-const content = v.variant('$case', [
-  v.strictObject({ $case: v.literal('text'), value: string }),
-  v.strictObject({
-    $case: v.literal('raw'),
-    value: v.pipe(
-      v.instance(Uint8Array),
-      v.transform((bytes) => Buffer.from(bytes)),
-    ),
-  }),
-  v.strictObject({ $case: v.literal('url'), value: string }),
-  v.strictObject({
-    $case: v.literal('data'),
-    value: v.pipe(
-      v.unknown(),
-      v.rawTransform(({ dataset, addIssue, NEVER }) => {
-        const copy = copyJson(dataset.value);
-        if (copy !== undefined) return copy;
-        addIssue();
-        return NEVER;
-      }),
-    ),
-  }),
+type Content = NonNullable<Part['content']>;
+
+const CONTENTS: ReadonlyMap<unknown, Schema<Content>> = new Map<unknown, Schema<Content>>([
+  ['text', input({ $case: v.literal('text'), value: string })],
+  [
+    'raw',
+    input({
+      $case: v.literal('raw'),
+      value: v.pipe(
+        v.custom<Uint8Array>(types.isUint8Array),
+        v.transform((bytes) => Buffer.from(bytes)),
+      ),
+    }),
+  ],
+  ['url', input({ $case: v.literal('url'), value: string })],
+  [
+    'data',
+    input({
+      $case: v.literal('data'),
+      value: v.pipe(
+        v.unknown(),
+        v.rawTransform(({ dataset, addIssue, NEVER }) => {
+          const copy = copyJson(dataset.value);
+          if (copy !== undefined) return copy;
+          addIssue();
+          return NEVER;
+        }),
+      ),
+    }),
+  ],
 ]);
+const noContent: Schema<Content> = v.custom<Content>(() => false);
 
-const part: Schema<Part> = v.strictObject({ content, metadata, filename: text, mediaType: text });
+/** A union is told by its `$case`; what is read of it after that has to agree. */
+const content: Schema<Content> = v.lazy((value) => (isObject(value) ? (CONTENTS.get(value['$case']) ?? noContent) : noContent));
 
-const message: Schema<Message> = v.strictObject({
+const part: Schema<Part> = input({ content, metadata, filename: text, mediaType: text });
+
+const message: Schema<Message> = input({
   messageId: id,
   contextId: text,
   taskId: text,
@@ -205,24 +228,24 @@ const pushConfigMembers = {
   taskId: text,
   url: id,
   token: text,
-  authentication: v.optional(v.strictObject({ scheme: string, credentials: text }), absent),
+  authentication: v.optional(input({ scheme: string, credentials: text }), absent),
 };
 
-const configuration: Schema<SendMessageConfiguration> = v.strictObject({
+const configuration: Schema<SendMessageConfiguration> = input({
   acceptedOutputModes: strings,
-  taskPushNotificationConfig: v.optional(v.strictObject(pushConfigMembers), absent),
+  taskPushNotificationConfig: v.optional(input(pushConfigMembers), absent),
   historyLength: count,
   returnImmediately: v.optional(v.boolean(), false),
 });
 
-const sendMessage: Schema<SendMessageRequest> = v.strictObject({
+const sendMessage: Schema<SendMessageRequest> = input({
   tenant: text,
   message,
   configuration: v.optional(configuration, absent),
   metadata,
 });
-const getTask: Schema<GetTaskRequest> = v.strictObject({ tenant: text, id, historyLength: count });
-const listTasks: Schema<ListTasksRequest> = v.strictObject({
+const getTask: Schema<GetTaskRequest> = input({ tenant: text, id, historyLength: count });
+const listTasks: Schema<ListTasksRequest> = input({
   tenant: text,
   contextId: text,
   status: v.optional(v.pipe(v.enum(TaskState), v.notValue(TaskState.UNRECOGNIZED)), TaskState.TASK_STATE_UNSPECIFIED),
@@ -232,15 +255,15 @@ const listTasks: Schema<ListTasksRequest> = v.strictObject({
   statusTimestampAfter: v.optional(timestamp, absent),
   includeArtifacts: v.optional(v.boolean(), absent),
 });
-const cancelTask: Schema<CancelTaskRequest> = v.strictObject({ tenant: text, id, metadata });
-const subscribeToTask: Schema<SubscribeToTaskRequest> = v.strictObject({ tenant: text, id });
-const createPushConfig: Schema<TaskPushNotificationConfig> = v.strictObject({ ...pushConfigMembers, taskId: id });
-const configOfTask: Schema<GetTaskPushNotificationConfigRequest & DeleteTaskPushNotificationConfigRequest> = v.strictObject({
+const cancelTask: Schema<CancelTaskRequest> = input({ tenant: text, id, metadata });
+const subscribeToTask: Schema<SubscribeToTaskRequest> = input({ tenant: text, id });
+const createPushConfig: Schema<TaskPushNotificationConfig> = input({ ...pushConfigMembers, taskId: id });
+const configOfTask: Schema<GetTaskPushNotificationConfigRequest & DeleteTaskPushNotificationConfigRequest> = input({
   tenant: text,
   taskId: id,
   id,
 });
-const listPushConfigs: Schema<ListTaskPushNotificationConfigsRequest> = v.strictObject({
+const listPushConfigs: Schema<ListTaskPushNotificationConfigsRequest> = input({
   tenant: text,
   taskId: id,
   pageSize: v.pipe(
@@ -260,7 +283,7 @@ export const UNARY_REQUESTS: { readonly [N in UnaryName]: Schema<UnaryOperations
   getTaskPushNotificationConfig: configOfTask,
   listTaskPushNotificationConfigs: listPushConfigs,
   deleteTaskPushNotificationConfig: configOfTask,
-  getExtendedAgentCard: v.strictObject({ tenant: text }),
+  getExtendedAgentCard: input({ tenant: text }),
 };
 
 /** The check of each streaming operation's request. */
@@ -324,8 +347,9 @@ function copyJson(value: unknown, depth = 0): JsonValue | undefined {
 
 function copyList(list: readonly unknown[], depth: number): JsonValue | undefined {
   const copy: JsonValue[] = [];
-  for (const item of list) {
-    const value = copyJson(item, depth);
+  // By position: a list may have an iterator of its own.
+  for (let at = 0; at < list.length; at++) {
+    const value = copyJson(list[at], depth);
     if (value === undefined) return undefined;
     copy.push(value);
   }
@@ -333,9 +357,7 @@ function copyList(list: readonly unknown[], depth: number): JsonValue | undefine
 }
 
 function copyObject(object: object, depth: number): JsonValue | undefined {
-  const prototype: unknown = Object.getPrototypeOf(object);
-  // A plain object of any realm. A Map, a Date or an instance of a class is no JSON object.
-  if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return undefined;
+  if (!isPlain(object)) return undefined;
   const copy: Record<string, JsonValue> = {};
   for (const [name, member] of Object.entries(object)) {
     // As everywhere in JavaScript, a member that is undefined is one that is not there.

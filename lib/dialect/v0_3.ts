@@ -249,6 +249,8 @@ function encodePart(sent: Part, position: number): JsonValue {
   const { content, filename, mediaType } = sent;
   const meta = asJson(sent.metadata);
   const path = `message.parts[${String(position)}]`;
+  // The agent would take the data for a wrapped value, or we would overwrite what the caller says.
+  if (content?.$case === 'data' && sent.metadata !== undefined && Object.hasOwn(sent.metadata, WRAPPED)) throw unsayable(`${path}.metadata`);
   switch (content?.$case) {
     case 'raw':
     case 'url': {

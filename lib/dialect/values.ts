@@ -25,7 +25,9 @@ export function check<T>(schema: Schema<T>, value: unknown, rule: FailureRule = 
   const result = v.safeParse(schema, value, { abortEarly: true });
   if (result.success) return result.output;
   const [issue] = result.issues;
-  const path = placeOf(issue.path, prefix);
+  // The last item of a member that the schema does not know is that member's name.
+  const isUnknownMember = issue.type === 'strict_object' && issue.expected === 'never';
+  const path = placeOf(isUnknownMember ? issue.path?.slice(0, -1) : issue.path, prefix);
   throw new Refusal(issue.message === PAYLOAD ? PAYLOAD : rule, { path: path === '' ? undefined : path });
 }
 
@@ -39,7 +41,7 @@ export function decoder<T>(schema: Schema<T>, prefix = ''): (value: unknown) => 
 }
 
 /** Member names of the schema and list positions. A map's keys are the peer's words: the path ends before them. */
-function placeOf(items: v.BaseIssue<unknown>['path'], prefix: string): string {
+function placeOf(items: readonly v.IssuePathItem[] | undefined, prefix: string): string {
   let path = prefix;
   for (const item of items ?? []) {
     if (item.type === 'array' && typeof item.key === 'number') path += `[${String(item.key)}]`;
@@ -51,6 +53,16 @@ function placeOf(items: v.BaseIssue<unknown>['path'], prefix: string): string {
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * An object literal, of this realm or another. Of anything else (an instance, a Map, Headers) the own members are not all that it
+ * says, and what is inherited is not read.
+ */
+export function isPlain(value: unknown): value is Record<string, unknown> {
+  if (!isObject(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 const undefinedByDefault = (): undefined => undefined;

@@ -45,13 +45,26 @@ const DISTURBED = Symbol.for('nodejs.stream.disturbed');
 /** Never seen by anyone but undici: a reason to abort with. */
 class Ended extends Error {}
 
+// The platform's own, whatever a caller has put in their place on a signal: each is called with the signal as `this`.
+/* eslint-disable @typescript-eslint/unbound-method */
+const { addEventListener, removeEventListener } = EventTarget.prototype;
+const abortedOf = Object.getOwnPropertyDescriptor(AbortSignal.prototype, 'aborted')?.get;
+const reasonOf = Object.getOwnPropertyDescriptor(AbortSignal.prototype, 'reason')?.get;
+/* eslint-enable @typescript-eslint/unbound-method */
+
+/** @throws {TypeError} for an object that is no signal */
+export function isAborted(signal: AbortSignal): unknown {
+  return abortedOf?.call(signal) as unknown;
+}
+
 type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
 
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #policy: ExchangePolicy;
   readonly #listener: ExchangeListener;
   readonly #onAbort = (): void => {
-    this.#interrupt(signalRefusal(this.#policy.signal?.reason));
+    const { signal } = this.#policy;
+    if (signal !== undefined) this.#interrupt(signalRefusal(reasonOf?.call(signal)));
   };
 
   #controller: Dispatcher.DispatchController | undefined;
@@ -100,8 +113,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
       }, timeoutMs);
     }
     if (signal === undefined) return;
-    if (signal.aborted) this.#onAbort();
-    else signal.addEventListener('abort', this.#onAbort, { once: true });
+    if (isAborted(signal) === true) this.#onAbort();
+    else addEventListener.call(signal, 'abort', this.#onAbort, { once: true });
   }
 
   /** Sends the request. */
@@ -204,7 +217,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #release(): void {
     clearTimeout(this.#totalTimer);
-    this.#policy.signal?.removeEventListener('abort', this.#onAbort);
+    const { signal } = this.#policy;
+    if (signal !== undefined) removeEventListener.call(signal, 'abort', this.#onAbort);
     this.#closed = true;
   }
 
