@@ -63,14 +63,20 @@ export abstract class Call implements ExchangeListener {
     this.finish(failure);
   }
 
-  interrupted(failure: Failure): void {
+  interrupted(interruption: Failure): void {
+    // Interceptors that are cut short were part of the call.
+    this.#failure ??= this.#state === 'open' ? this.afterInterruption(interruption) : interruption;
     if (this.#state === 'open') {
       this.#state = 'finishing';
-      this.#failure = failure;
       // The caller waits no longer, for interceptors neither.
       void this.#leave(this.#entered);
     }
-    this.#settle(this.#failure ?? failure);
+    this.#settle(this.#failure);
+  }
+
+  /** What the call ends with that its signal or clock has ended. */
+  protected afterInterruption(interruption: Failure): Failure | undefined {
+    return interruption;
   }
 
   /** The call has its outcome; interceptors may have a last word. */
@@ -78,6 +84,7 @@ export abstract class Call implements ExchangeListener {
     if (this.#state !== 'open') return;
     this.#state = 'finishing';
     this.#failure = failure;
+    this.release(failure);
     if (this.#entered.length === 0) {
       this.#settle(failure);
       return;
@@ -87,15 +94,15 @@ export abstract class Call implements ExchangeListener {
     });
   }
 
-  /** What becomes of the exchange once the call is over. */
-  protected release(): void {
-    this.exchange.close();
+  /** What becomes of the response once the call has its outcome. */
+  protected release(_failure: Failure | undefined): void {
+    this.exchange.stop();
   }
 
   #settle(failure: Failure | undefined): void {
     if (this.#state === 'settled') return;
     this.#state = 'settled';
-    this.release();
+    this.exchange.close();
     this.settled(failure);
   }
 

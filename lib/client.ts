@@ -41,7 +41,6 @@ import { checkCallOptions, checkStreamOptions, type CallOptions, type CallPolicy
 import { openStream, type EventStream, type PreparedStream } from './stream.js';
 import { callUnary, type Reply } from './unary.js';
 import { checkDispatcher } from './wire/dispatcher.js';
-import { asRefusal } from './wire/exchange.js';
 import type { JsonValue } from './wire/json.js';
 import type { StreamRequest } from './wire/lifecycle.js';
 import { encodeRequest, requestId } from './wire/jsonrpc.js';
@@ -208,7 +207,8 @@ export class StrictClient {
 }
 
 function notSent(error: unknown): Failure {
-  const { rule, path, reason } = asRefusal(error);
+  // What is no refusal is the engine at its limits: a request that no string can hold.
+  const { rule, path, reason } = error instanceof Refusal ? error : new Refusal('request.bytes', { reason: error });
   return new Failure(rule, { delivery: 'not_sent', path, cause: reason });
 }
 

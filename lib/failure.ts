@@ -131,7 +131,10 @@ export class Failure extends Error {
   declare readonly status?: number;
   /** The agent's JSON-RPC error code, for `remote.error`. */
   declare readonly code?: number;
-  /** For `a2a.schema`, `a2a.payload` and `request.params`: the place, as member names of the schema and list positions. */
+  /**
+   * For `a2a.schema`, `a2a.payload` and `request.params`: the place, as member names of the schema and list positions. For `options.*`: the
+   * option, where there is one to name.
+   */
   declare readonly path?: string;
   /** What a valid `retry-after` asked for, in milliseconds, at most 24 hours. */
   declare readonly retryAfterMs?: number;

@@ -213,11 +213,11 @@ function checkOptions<T extends CallPolicy>(options: unknown, schemas: { readonl
       // A proxy or a getter inside an option.
       reason = error;
     }
-    throw new Refusal(ruleOf(name), { reason });
+    throw new Refusal(ruleOf(name), { path: name, reason });
   }
   // Each name of the schemas has been filled in.
   const checked = policy as T;
-  if (checked.tenant !== '' && checked.protocolVersion === '0.3') throw new Refusal('options.dialect');
+  if (checked.tenant !== '' && checked.protocolVersion === '0.3') throw new Refusal('options.dialect', { path: 'tenant' });
   return checked;
 }
 

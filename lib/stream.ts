@@ -6,7 +6,7 @@ import { Call, type PreparedCall } from './call.js';
 import type { Dialect } from './dialect/dialect.js';
 import { Failure, Refusal } from './failure.js';
 import type { StreamPolicy } from './options.js';
-import { Body, bodyRefusal, decodeError } from './unary.js';
+import { BODY_RULES, Body, bodyRefusal, decodeError } from './unary.js';
 import { asRefusal } from './wire/exchange.js';
 import { judgeHead, type BodyPlan, type ResponseHead } from './wire/http.js';
 import { ResponseDecoder } from './wire/jsonrpc.js';
@@ -256,18 +256,25 @@ class StreamCall extends Call {
     }
     this.#parser.push(chunk);
     this.#serve();
+    this.#parser.compact();
     if (this.#parser.buffered >= AHEAD_BYTES) this.exchange.pause();
   }
 
   override end(): void {
     if (this.#body !== undefined && this.#plan.kind === 'error') decodeError(this.#body.whole(), this.#decoder, this.#plan);
-    this.#closed = true;
-    this.#serve();
+    // undici gives the connection back a turn after this, from an immediate that it has not asked for yet. A consumer that opens its
+    // next stream as soon as this one is over is to find it free.
+    queueMicrotask(() => {
+      setImmediate(() => {
+        this.#closed = true;
+        this.#serve();
+      });
+    });
   }
 
   override failed(failure: Failure): void {
-    const isCut = failure.rule === 'http.truncated' && this.#body !== undefined;
-    this.#networkFailure = isCut
+    const isOfBody = this.#body !== undefined && BODY_RULES.has(failure.rule);
+    this.#networkFailure = isOfBody
       ? this.exchange.failure(bodyRefusal(this.#plan, new Refusal(failure.rule, { reason: failure.unwrap() })))
       : failure;
     // What arrived before is still to be delivered.
@@ -279,9 +286,14 @@ class StreamCall extends Call {
     return this.#events;
   }
 
-  protected override release(): void {
-    if (this.#lifecycle.ended) this.exchange.linger();
-    else this.exchange.close();
+  /** The end event was delivered: only another event could undo it. */
+  protected override afterInterruption(interruption: Failure): Failure | undefined {
+    return this.#lifecycle.ended ? undefined : interruption;
+  }
+
+  protected override release(failure: Failure | undefined): void {
+    if (this.#lifecycle.ended && failure === undefined) this.exchange.linger();
+    else this.exchange.stop();
   }
 
   protected override settled(failure: Failure | undefined): void {

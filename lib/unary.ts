@@ -1,9 +1,10 @@
 /** A unary call: one request, one whole answer, judged layer by layer. */
 import type { Dispatcher } from 'undici';
 import { Call, type PreparedCall } from './call.js';
-import { Refusal, type Failure } from './failure.js';
+import { Refusal, type Failure, type FailureRule } from './failure.js';
 import { judgeHead, type BodyPlan, type ResponseHead } from './wire/http.js';
 import { ResponseDecoder, type RpcResult } from './wire/jsonrpc.js';
+import { compacted } from './wire/sse.js';
 
 /** The exact answer to a call. */
 export interface Reply<T> {
@@ -61,7 +62,7 @@ export class Body {
   /** @returns whether the bound still holds */
   add(chunk: Buffer): boolean {
     this.#length += chunk.length;
-    this.#chunks.push(chunk);
+    this.#chunks.push(compacted(chunk));
     return this.#length <= this.#max;
   }
 
@@ -71,10 +72,13 @@ export class Body {
   }
 }
 
-/** The rule for a body that outgrows its bound or is cut short. */
+/** What a body comes to that outgrows its bound, or that the connection fails: of some plans, nothing but their own rule. */
 export function bodyRefusal(plan: BodyPlan, own: Refusal): Refusal {
   return plan.kind === 'error' && plan.whateverElse ? new Refusal(plan.otherwise, { reason: own.reason }) : own;
 }
+
+/** Rules that the network breaks inside a body. */
+export const BODY_RULES: ReadonlySet<FailureRule> = new Set(['http.truncated', 'http.malformed', 'limit.response_bytes']);
 
 class UnaryCall<T> extends Call {
   readonly #judge: UnaryJudge<T>;
@@ -113,8 +117,8 @@ class UnaryCall<T> extends Call {
   }
 
   override failed(failure: Failure): void {
-    const isCut = failure.rule === 'http.truncated' && this.#plan.kind === 'error' && this.#plan.whateverElse;
-    super.failed(isCut ? this.exchange.failure(bodyRefusal(this.#plan, new Refusal('http.truncated', { reason: failure.unwrap() }))) : failure);
+    const isOfBody = this.#plan.kind === 'error' && BODY_RULES.has(failure.rule);
+    super.failed(isOfBody ? this.exchange.failure(bodyRefusal(this.#plan, new Refusal(failure.rule, { reason: failure.unwrap() }))) : failure);
   }
 
   protected override get events(): number {

@@ -608,7 +608,6 @@ describe('The secrecy of the cause', () => {
   const ENDINGS: readonly (readonly [ending: string, exitCode: number])[] = [
     ['exception', 1],
     ['rejection', 1],
-    ['event', 1],
   ];
 
   describe('in a program that does not catch the failure', { concurrency: true }, () => {

@@ -334,7 +334,7 @@ function copyJson(value: unknown, depth = 0): JsonValue | undefined {
     case 'boolean':
       return value;
     case 'number':
-      return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value)) ? value : undefined;
+      return isExactNumber(value) ? value : undefined;
     case 'object':
       break;
     default:
@@ -343,6 +343,11 @@ function copyJson(value: unknown, depth = 0): JsonValue | undefined {
   if (value === null) return null;
   if (depth === MAX_DEPTH) return undefined;
   return Array.isArray(value) ? copyList(value, depth + 1) : copyObject(value, depth + 1);
+}
+
+/** RFC 7493 section 2.2. From 1e21 on, JSON.stringify writes an exponent: no integer literal. */
+function isExactNumber(value: number): boolean {
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value) || Math.abs(value) >= 1e21);
 }
 
 function copyList(list: readonly unknown[], depth: number): JsonValue | undefined {

@@ -20,9 +20,11 @@ function isDispatcher(value: unknown): value is object {
 }
 
 function isBound(dispatcher: object): boolean {
-  // undici keeps the origin of a bound dispatcher, and of one that wraps it (`RetryAgent`), under a symbol of this name.
+  // undici keeps the origin of a bound dispatcher, and of one that wraps it (`RetryAgent`), under a symbol of this name; where it has a list
+  // of origins, it says so under another.
   for (const symbol of Object.getOwnPropertySymbols(dispatcher)) {
-    if (symbol.description === 'url' && (dispatcher as Record<symbol, unknown>)[symbol] != null) return true;
+    const value = (dispatcher as Record<symbol, unknown>)[symbol];
+    if ((symbol.description === 'url' && value != null) || (symbol.description === 'originless' && value === true)) return true;
   }
   for (let at: unknown = Object.getPrototypeOf(dispatcher); at !== null; at = Object.getPrototypeOf(at)) {
     const { constructor } = at as { constructor?: { name?: unknown } };

@@ -27,7 +27,7 @@ export interface ExchangeListener {
   end(): void;
   /** The exchange has failed, once. */
   failed(failure: Failure): void;
-  /** The caller's signal or `timeoutMs` ended the call; until `close`, and whether or not the exchange is over. */
+  /** The caller's signal or `timeoutMs` ended the call: until `close`, whether or not the response is whole. */
   interrupted(failure: Failure): void;
 }
 
@@ -59,6 +59,35 @@ export function isAborted(signal: AbortSignal): unknown {
 
 type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
 
+type RawHeaders = Dispatcher.DispatchController['rawHeaders'];
+
+/**
+ * What a response's raw headers are before an interceptor changes them: `decompress` takes `content-encoding` off. It can only be there where
+ * the controller is one that wraps another, and there the innermost is told of each head first.
+ */
+function watchRawHeaders(controller: Dispatcher.DispatchController): (() => RawHeaders) | undefined {
+  let innermost: object = controller;
+  while ('target' in innermost && typeof innermost.target === 'object' && innermost.target !== null) innermost = innermost.target;
+  if (innermost === controller) return undefined;
+  let current: RawHeaders;
+  let first: RawHeaders;
+  Object.defineProperty(innermost, 'rawHeaders', {
+    configurable: true,
+    get: () => current,
+    set(headers: RawHeaders) {
+      // A copy: the list is changed in place.
+      first ??= Array.isArray(headers) ? (headers as Buffer[]).slice() : { ...headers };
+      current = headers;
+    },
+  });
+  return () => {
+    const headers = first;
+    // Informational heads come before the real one.
+    first = undefined;
+    return headers;
+  };
+}
+
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #policy: ExchangePolicy;
   readonly #listener: ExchangeListener;
@@ -70,12 +99,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #delivery: Delivery = 'not_sent';
   #head: ResponseHead | undefined;
+  #rawHeaders: (() => RawHeaders) | undefined;
   #headers: Headers | undefined;
   #informational = 0;
   #bytes = 0;
+  /** Counts what came of the response. */
+  #activity = 0;
   /** The response is whole, or has failed, or nobody wants it any more. */
   #over = false;
-  #closed = false;
+  /** Nobody wants what still comes of the response. */
+  #isDeaf = false;
   #paused = false;
   #totalTimer: NodeJS.Timeout | undefined;
   #connectTimer: NodeJS.Timeout | undefined;
@@ -139,7 +172,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
       retryOptions: { maxRetries: 0, methods: [], statusCodes: [], errorCodes: [] },
     };
     try {
-      dispatcher.dispatch(options, this);
+      const returned: unknown = dispatcher.dispatch(options, this);
+      // One of other make may be asynchronous.
+      if (returned instanceof Promise) {
+        returned.catch((error: unknown) => {
+          this.#clientFailed(error);
+        });
+      }
     } catch (error) {
       this.#clientFailed(error);
     }
@@ -151,7 +190,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#paused = true;
     clearTimeout(this.#idleTimer);
     this.#idleTimer = undefined;
-    this.#controller?.pause();
+    this.#control((controller) => {
+      controller.pause();
+    });
   }
 
   resume(): void {
@@ -161,15 +202,26 @@ export class Exchange implements Dispatcher.DispatchHandler {
     queueMicrotask(() => {
       if (this.#over || this.#paused) return;
       this.#watchIdle();
-      this.#controller?.resume();
+      this.#control((controller) => {
+        controller.resume();
+      });
     });
+  }
+
+  #control(act: (controller: Dispatcher.DispatchController) => void): void {
+    try {
+      if (this.#controller !== undefined) act(this.#controller);
+    } catch (error) {
+      // A controller of other make that does not do what it is for: nothing more will come of this response.
+      this.#clientFailed(error);
+    }
   }
 
   /** Ends the exchange with a failure, unless it is over. */
   fail(refusal: Refusal): void {
     if (this.#over) return;
     const failure = this.failure(refusal);
-    this.#stop();
+    this.stop();
     this.#listener.failed(failure);
   }
 
@@ -187,21 +239,33 @@ export class Exchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** The call is over. Whatever of the response is still to come is not waited for. */
-  close(): void {
-    this.#release();
-    this.#stop();
+  /** Nothing more of the response is wanted: the connection is closed, unless the response is whole. */
+  stop(): void {
+    this.#clearTimers();
+    if (this.#over) return;
+    this.#over = true;
+    try {
+      this.#controller?.abort(new Ended());
+    } catch {
+      // A controller of other make: the call is over all the same.
+    }
   }
 
-  /** The call is over, but its connection may serve another if the agent closes the response soon. What still comes is dropped. */
+  /** Nothing more of the response is wanted, but its connection may serve another call if the agent closes the response soon. */
   linger(): void {
-    this.#release();
     if (this.#over) return;
-    this.#closed = true;
+    this.#isDeaf = true;
     this.resume();
     this.#lingerTimer ??= setTimeout(() => {
-      this.#stop();
+      this.stop();
     }, LINGER_MS);
+  }
+
+  /** The call is over: its clock and its signal have no more effect. */
+  close(): void {
+    clearTimeout(this.#totalTimer);
+    const { signal } = this.#policy;
+    if (signal !== undefined) removeEventListener.call(signal, 'abort', this.#onAbort);
   }
 
   /** The stream has ended: the agent has {@link LINGER_MS} left to close the response, and `expired` is called if it does not. */
@@ -210,44 +274,38 @@ export class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#idleTimer);
     this.#idleTimer = undefined;
     this.#lingerTimer = setTimeout(() => {
-      this.#stop();
-      if (!this.#closed) expired();
+      this.stop();
+      if (!this.#isDeaf) expired();
     }, LINGER_MS);
   }
 
-  #release(): void {
-    clearTimeout(this.#totalTimer);
-    const { signal } = this.#policy;
-    if (signal !== undefined) removeEventListener.call(signal, 'abort', this.#onAbort);
-    this.#closed = true;
-  }
-
-  /** Ends what concerns the network: clocks, and the connection if the response is not whole. */
-  #stop(): void {
+  #clearTimers(): void {
     clearTimeout(this.#connectTimer);
     clearTimeout(this.#idleTimer);
     clearTimeout(this.#lingerTimer);
     this.#connectTimer = this.#idleTimer = this.#lingerTimer = undefined;
-    if (this.#over) return;
-    this.#over = true;
-    this.#controller?.abort(new Ended());
   }
 
   #interrupt(refusal: Refusal): void {
     const failure = this.failure(refusal);
-    this.#stop();
+    this.stop();
     this.#listener.interrupted(failure);
   }
 
   #watchIdle(): void {
     const { idleTimeoutMs } = this.#policy;
-    if (idleTimeoutMs === undefined || this.#closed || this.#paused || this.#lingerTimer !== undefined) return;
+    if (idleTimeoutMs === undefined || this.#isDeaf || this.#paused || this.#lingerTimer !== undefined) return;
+    this.#activity++;
     if (this.#idleTimer !== undefined) {
       this.#idleTimer.refresh();
       return;
     }
     this.#idleTimer = setTimeout(() => {
-      this.fail(new Refusal('deadline.idle'));
+      const activity = this.#activity;
+      // If it was this process that was busy, what came meanwhile is still to be read: it is before an immediate runs.
+      setImmediate(() => {
+        if (activity === this.#activity && this.#idleTimer !== undefined) this.fail(new Refusal('deadline.idle'));
+      });
     }, idleTimeoutMs);
   }
 
@@ -262,24 +320,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     const failure = this.failure(new Refusal(rule, { reason: error }));
     this.#over = true;
-    this.#stop();
-    if (!this.#closed) this.#listener.failed(failure);
+    this.#clearTimers();
+    if (!this.#isDeaf) this.#listener.failed(failure);
   }
 
   // ---- undici's callbacks ----
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     const isRepeat = this.#delivery !== 'not_sent';
+    if (isRepeat) this.fail(new Refusal('http.connection_lost'));
+    // The call ended while its connection was being made, or this is a second attempt at it. Nothing has been written, and nothing will be:
+    // a throw ends a dispatch under whatever interceptor, and unlike `abort` it leaves the connection to others.
+    if (this.#over) throw new Ended();
     this.#controller = controller;
-    if (this.#over) {
-      // The call ended while its connection was being made. Nothing has been written yet, and nothing will be.
-      controller.abort(new Ended());
-      return;
-    }
-    if (isRepeat) {
-      this.fail(new Refusal('http.connection_lost'));
-      return;
-    }
+    this.#rawHeaders = watchRawHeaders(controller);
     clearTimeout(this.#connectTimer);
     this.#connectTimer = undefined;
     this.#delivery = 'unknown';
@@ -298,15 +352,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#over) return;
     this.#watchIdle();
     if (status < 200) {
+      this.#rawHeaders?.();
       this.#informational++;
       if (status === 101 || this.#informational > MAX_INFORMATIONAL) this.fail(new Refusal('http.malformed'));
       return;
     }
-    const head = readHead(status, headers, controller.rawHeaders);
+    if (this.#head !== undefined) {
+      // Two responses to one request, which only a dispatcher of other make could think of.
+      this.fail(new Refusal('http.malformed'));
+      return;
+    }
+    const head = readHead(status, headers, this.#rawHeaders?.() ?? controller.rawHeaders);
     this.#delivery = 'answered';
     this.#head = head;
     this.#headers = headers;
-    if (this.#closed) return;
     try {
       this.#listener.head(head);
     } catch (error) {
@@ -315,7 +374,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#over || this.#closed) return;
+    if (this.#over || this.#isDeaf) return;
+    if (this.#head === undefined) {
+      this.fail(new Refusal('http.malformed'));
+      return;
+    }
     this.#bytes += chunk.length;
     this.#watchIdle();
     try {
@@ -327,9 +390,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.#over) return;
+    if (this.#head === undefined) {
+      this.fail(new Refusal('http.malformed'));
+      return;
+    }
     this.#over = true;
-    this.#stop();
-    if (this.#closed) return;
+    this.#clearTimers();
+    if (this.#isDeaf) return;
     try {
       this.#listener.end();
     } catch (error) {

@@ -102,7 +102,8 @@ export function judgeHead(head: ResponseHead, policy: HeadPolicy): BodyPlan {
   const tooLarge = Number(head.contentLength[0] ?? 0) > policy.maxResponseBytes;
   const encoded = !isIdentity(head.contentEncoding);
   if (status !== 200) {
-    if (status < 400 || mediaType !== JSON_TYPE || encoded || tooLarge) throw new Refusal('http.status');
+    const isErrorStatus = status >= 400 && status < 600;
+    if (!isErrorStatus || mediaType !== JSON_TYPE || encoded || tooLarge) throw new Refusal('http.status');
     return { kind: 'error', otherwise: 'http.status', whateverElse: true };
   }
   if (mediaType === undefined) throw new Refusal('http.content_type');
@@ -182,7 +183,9 @@ export function retryAfterMs(values: readonly string[], now: number): number | u
   if (format < 0) return undefined;
   // The third format names no zone; it is GMT all the same.
   const at = Date.parse(format === 2 ? `${value} GMT` : value);
-  return Number.isNaN(at) ? undefined : Math.min(Math.max(at - now, 0), DAY_MS);
+  // A day that the month does not have, Date.parse takes for one of the next.
+  const day = Number(/\b\d{1,2}\b/.exec(value)?.[0]);
+  return Number.isNaN(at) || new Date(at).getUTCDate() !== day ? undefined : Math.min(Math.max(at - now, 0), DAY_MS);
 }
 
 /** What an error of the HTTP client stands for. */
@@ -201,6 +204,8 @@ export function judgeClientError(error: unknown, stage: 'waiting' | 'sent' | 'an
   const { name, code, message, statusCode, headers } = fieldsOf(error);
   if (code === 'UND_ERR_REQ_RETRY' || code === 'UND_ERR_RESPONSE') {
     const status = typeof statusCode === 'number' ? statusCode : 0;
+    // A good status that was kept: the body behind it was not whole.
+    if (status === 200) return { rule: 'http.truncated', status };
     return {
       rule: status >= 300 && status < 400 ? 'http.redirect' : 'http.status',
       status,
@@ -209,7 +214,7 @@ export function judgeClientError(error: unknown, stage: 'waiting' | 'sent' | 'an
   }
   if (stage === 'waiting') return { rule: 'http.connect' };
   // Its code is not to be relied on: undici's build of the parser leaves it undefined.
-  if (name === 'HTTPParserError') return { rule: 'http.malformed' };
+  if (name === 'HTTPParserError' && !/Invalid EOF state/.test(String(message))) return { rule: 'http.malformed' };
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return { rule: 'limit.head_bytes' };
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return { rule: 'limit.response_bytes' };
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH') {
@@ -231,12 +236,17 @@ interface ErrorFields {
 
 function fieldsOf(error: unknown): ErrorFields {
   if (typeof error !== 'object' || error === null) return {};
-  const { name, code, message, statusCode, headers } = error as Record<string, unknown>;
-  return {
-    name,
-    code: typeof code === 'string' ? code : undefined,
-    message,
-    statusCode,
-    headers: typeof headers === 'object' && headers !== null ? (headers as ErrorFields['headers']) : undefined,
-  };
+  try {
+    const { name, code, message, statusCode, headers } = error as Record<string, unknown>;
+    return {
+      name,
+      code: typeof code === 'string' ? code : undefined,
+      message,
+      statusCode,
+      headers: typeof headers === 'object' && headers !== null ? (headers as ErrorFields['headers']) : undefined,
+    };
+  } catch {
+    // An error of other make that throws when it is looked at says nothing.
+    return {};
+  }
 }

@@ -17,6 +17,14 @@ export interface Frame {
   readonly isError: boolean;
 }
 
+/**
+ * The same bytes, in a buffer that is not many times their size. A chunk is a view of all that was read from the socket at once:
+ * framing that a hostile agent inflates (chunk extensions) would be held in memory with it.
+ */
+export function compacted(chunk: Buffer): Buffer {
+  return chunk.length * 4 < chunk.buffer.byteLength ? Buffer.from(chunk) : chunk;
+}
+
 /** The bounds of one stream; each is a positive integer, or infinity where the caller set none. */
 export interface SseBounds {
   readonly maxEventBytes: number;
@@ -43,7 +51,9 @@ export class SseParser {
   readonly #ids: EventIds;
 
   // What has arrived and was not looked at yet.
-  readonly #waiting: Buffer[] = [];
+  #waiting: Buffer[] = [];
+  /** Of `#waiting`, how many were taken. Shifting them off one by one would take quadratic time for a flood of tiny chunks. */
+  #taken = 0;
   #chunk = NOTHING;
   #at = 0;
   #waitingBytes = 0;
@@ -60,7 +70,10 @@ export class SseParser {
   #dataIsOfChunk = false;
   #id: string | undefined;
   #name: 'message' | 'error' | undefined;
-  #eventEnded = false;
+  /** A field of it has been read: noise alone is no event. */
+  #begun = false;
+  /** It is complete. */
+  #complete = false;
 
 
   #streamBytes = 0;
@@ -81,19 +94,30 @@ export class SseParser {
     return this.#waitingBytes + this.#chunk.length - this.#at;
   }
 
-  /** True between events: nothing of another one has been read (noise does not count). */
-  get betweenEvents(): boolean {
-    return this.#data === undefined && this.#id === undefined && this.#name === undefined;
-  }
-
   push(chunk: Buffer): void {
     this.#waiting.push(chunk);
     this.#waitingBytes += chunk.length;
   }
 
+  /** What was pushed last and has to wait is kept without the buffer around it. */
+  compact(): void {
+    if (this.#taken < this.#waiting.length) {
+      const last = this.#waiting.length - 1;
+      this.#waiting[last] = compacted(this.#waiting[last] as Buffer);
+    } else if (this.#at < this.#chunk.length && this.#data === undefined) {
+      const rest = this.#chunk.subarray(this.#at);
+      const kept = compacted(rest);
+      if (kept === rest) return;
+      this.#chunk = kept;
+      this.#at = 0;
+      this.#nextCr = -1;
+    }
+  }
+
   /** Drops what has arrived and was not looked at yet. */
   discard(): void {
-    this.#waiting.length = 0;
+    this.#waiting = [];
+    this.#taken = 0;
     this.#waitingBytes = 0;
     this.#chunk = NOTHING;
     this.#at = 0;
@@ -118,27 +142,29 @@ export class SseParser {
       // A comment that was cut is noise that was cut.
       if (this.#carry[0] !== COLON) throw new Refusal('sse.truncated');
     }
-    if (!this.betweenEvents) throw new Refusal('sse.truncated');
+    if (this.#begun) throw new Refusal('sse.truncated');
   }
 
   /**
-   * After `next()` has thrown: reads on, with no eye for rules, up to the end of the event that broke one.
+   * After `next()` has thrown: reads on, with no eye for rules, up to the end of the event that broke one. Noise is no event.
    * @returns false where more bytes are needed
    */
   skipEvent(): boolean {
-    if (this.#eventEnded) return true;
+    if (this.#complete) return true;
     while (this.#at < this.#chunk.length || this.#nextChunk()) {
       const chunk = this.#chunk;
       const start = this.#at;
       const lineFeed = chunk.indexOf(LF, start);
       const end = lineFeed < 0 ? chunk.length : lineFeed;
-      // A line of its length at most one is empty but for a CR; no rule is looked at any more, so its bytes need not be kept.
-      const onlyCr = end - start === 1 && chunk[start] === CR;
-      this.#carryLength += onlyCr && this.#carryLength === 0 ? 0 : end - start;
       this.#at = lineFeed < 0 ? end : lineFeed + 1;
+      // Of a line no more is kept than tells whether it is empty, a comment or a field.
+      if (this.#carryLength < 2) this.#appendToCarry(chunk, start, Math.min(end, start + 2));
       if (lineFeed < 0) continue;
-      if (this.#carryLength === 0) return true;
+      const isEmpty = this.#carryLength === 0 || (this.#carryLength === 1 && this.#carry[0] === CR);
+      const isComment = !isEmpty && this.#carry[0] === COLON;
       this.#carryLength = 0;
+      if (isEmpty && this.#begun) return true;
+      if (!isEmpty && !isComment) this.#begun = true;
     }
     return false;
   }
@@ -149,11 +175,16 @@ export class SseParser {
       this.#data = Buffer.from(this.#data);
       this.#dataIsOfChunk = false;
     }
-    const chunk = this.#waiting.shift();
+    const chunk = this.#waiting[this.#taken];
     this.#chunk = chunk ?? NOTHING;
     this.#at = 0;
     this.#nextCr = -1;
-    if (chunk === undefined) return false;
+    if (chunk === undefined) {
+      this.#waiting.length = this.#taken = 0;
+      return false;
+    }
+    this.#waiting[this.#taken] = NOTHING;
+    this.#taken++;
     this.#waitingBytes -= chunk.length;
     return true;
   }
@@ -241,8 +272,9 @@ export class SseParser {
   }
 
   #line(bytes: Buffer, start: number, end: number, isOfChunk: boolean): Frame | undefined {
-    if (start === end) return this.betweenEvents ? undefined : this.#frame();
+    if (start === end) return this.#begun ? this.#frame() : undefined;
     if (bytes[start] === COLON) return undefined;
+    this.#begun = true;
     const colon = bytes.indexOf(COLON, start);
     if (colon < 0 || colon >= end) throw new Refusal('sse.field');
     const value = bytes[colon + 1] === SPACE && colon + 1 < end ? colon + 2 : colon + 1;
@@ -269,14 +301,15 @@ export class SseParser {
 
   /** An event is complete. */
   #frame(): Frame {
-    this.#eventEnded = true;
+    this.#begun = false;
+    this.#complete = true;
     if (this.#events >= this.#maxStreamEvents) throw new Refusal('limit.stream_events');
     const data = this.#data;
     const id = this.#id;
     if (data === undefined) throw new Refusal('sse.data_lines');
     if (id === undefined && !this.#idOptional) throw new Refusal('sse.id_missing');
     const frame = { data, id, isError: this.#name === 'error' };
-    this.#eventEnded = false;
+    this.#complete = false;
     this.#events++;
     this.#eventBytes = 0;
     this.#data = undefined;
