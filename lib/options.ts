@@ -198,13 +198,16 @@ export function checkStreamOptions(options: unknown): StreamPolicy {
   return checkOptions<StreamPolicy>(options, STREAM);
 }
 
-function checkOptions<T extends CallPolicy>(options: unknown, schemas: { readonly [N in keyof T]: v.GenericSchema<unknown, T[N]> }): T {
+type Schemas<T> = { readonly [N in keyof T]: v.GenericSchema<unknown, T[N]> };
+
+function checkOptions<T extends CallPolicy>(options: unknown, schemas: Schemas<T>): T {
   const read = readOnce(options);
   const policy: Partial<T> = {};
-  for (const name of Object.keys(schemas) as (keyof T & string)[]) {
+  for (const name in schemas) {
+    const schema = schemas[name];
     let reason: unknown;
     try {
-      const result = v.safeParse(schemas[name], read[name], { abortEarly: true });
+      const result = v.safeParse(schema, read[name], { abortEarly: true });
       if (result.success) {
         policy[name] = result.output;
         continue;

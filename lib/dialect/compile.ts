@@ -67,53 +67,63 @@ function listDecoder(decode: AnyDecoder): AnyDecoder {
   };
 }
 
-/** A member of an object, and what its absence means. */
+/** A member of an object that is there. */
 interface MemberDecoder {
-  readonly name: string;
   readonly decode: AnyDecoder;
-  /** What to do where the member is missing: refuse, leave it out, or write its default. */
-  readonly absent: 'refused' | 'left out' | 'default';
-  /** The member is a string that may be null or missing, and is then this one. */
-  readonly text: string | undefined;
+  readonly isRequired: boolean;
+  /** A string, or null for the default. Most members of most objects are. */
+  readonly isText: boolean;
 }
 
-function memberDecoder(name: string, schema: AnySchema): MemberDecoder {
-  const isOptional = schema.type === 'optional' || schema.type === 'nullish';
-  const hasDefault = 'default' in schema && schema.default !== undefined;
-  const isText = isType<v.NullishSchema<AnySchema, unknown>>(schema, 'nullish') && schema.wrapped.type === 'string' && !('pipe' in schema.wrapped);
-  return {
-    name,
-    decode: decoderOf(schema),
-    absent: !isOptional ? 'refused' : hasDefault ? 'default' : 'left out',
-    text: isText && typeof schema.default === 'string' ? schema.default : undefined,
-  };
-}
+/** A value that many objects may share. */
+const isShared = (value: unknown): boolean => typeof value !== 'object';
 
+/**
+ * Looks only for the members that are there, and begins from an object that has all the others: to add them one by one, from code that serves
+ * every schema, is what would cost.
+ */
 function objectDecoder(entries: v.ObjectEntries): AnyDecoder {
-  const members = Object.entries(entries).map(([name, schema]) => memberDecoder(name, schema as AnySchema));
+  const members = new Map<string, MemberDecoder>();
+  const template: Record<string, unknown> = {};
+  /** Members whose default has to be made anew for each object: lists. */
+  const made: [name: string, make: () => unknown][] = [];
+  let required = 0;
+  for (const [name, schema] of Object.entries(entries) as [string, AnySchema][]) {
+    const isOptional = schema.type === 'optional' || schema.type === 'nullish';
+    const stated: unknown = 'default' in schema ? schema.default : undefined;
+    const initial: unknown = typeof stated === 'function' ? (stated as () => unknown)() : stated;
+    if (!isOptional) required++;
+    // A member that is optional and has no default stays out where it is missing.
+    if (!isOptional || stated !== undefined) template[name] = isShared(initial) ? initial : undefined;
+    if (!isShared(initial)) made.push([name, stated as () => unknown]);
+    const isText = schema.type === 'nullish' && 'wrapped' in schema && isPlainString(schema.wrapped as AnySchema) && initial === '';
+    members.set(name, { decode: decoderOf(schema), isRequired: !isOptional, isText });
+  }
   return (value) => {
     if (typeof value !== 'object' || value === null) return INVALID;
-    const output: Record<string, unknown> = {};
-    for (const member of members) {
-      const { name } = member;
+    const output = { ...template };
+    let seen = 0;
+    for (const name in value) {
+      const member = members.get(name);
+      if (member === undefined) continue;
       const given = (value as Record<string, unknown>)[name];
-      if (member.text !== undefined) {
-        // Most members of most objects.
-        if (typeof given === 'string') output[name] = given;
-        else if (given === undefined || given === null) output[name] = member.text;
-        else return INVALID;
-        continue;
-      }
-      if (given === undefined && member.absent !== 'default') {
-        if (member.absent === 'refused') return INVALID;
+      if (member.isText && typeof given === 'string') {
+        output[name] = given;
         continue;
       }
       const decoded = member.decode(given);
       if (decoded === INVALID) return INVALID;
       output[name] = decoded;
+      if (member.isRequired) seen++;
     }
+    if (seen !== required) return INVALID;
+    for (const [name, make] of made) output[name] ??= make();
     return output;
   };
+}
+
+function isPlainString(schema: AnySchema): boolean {
+  return schema.type === 'string' && !('pipe' in schema);
 }
 
 function pipeDecoder(pipe: readonly v.PipeItem<unknown, unknown, v.BaseIssue<unknown>>[], whole: AnySchema): AnyDecoder {

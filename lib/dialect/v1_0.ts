@@ -168,12 +168,12 @@ const tasks: Schema<ListTasksResponse> = object({
   totalSize: int32,
 });
 
-/** The one member of `names` that `result` has. */
-function payloadOf<const Name extends string>(result: unknown, names: readonly Name[]): [Name, unknown] {
+/** The one member of a result that says what it is. */
+function payloadOf<Name extends string>(result: unknown, isPayload: (name: string) => name is Name): [Name, unknown] {
   if (!isObject(result)) throw new Refusal('a2a.payload');
   let found: [Name, unknown] | undefined;
-  for (const name of names) {
-    if (!Object.hasOwn(result, name) || result[name] === null) continue;
+  for (const name in result) {
+    if (!isPayload(name) || result[name] === null) continue;
     if (found !== undefined) throw new Refusal('a2a.payload');
     found = [name, result[name]];
   }
@@ -181,18 +181,22 @@ function payloadOf<const Name extends string>(result: unknown, names: readonly N
   return found;
 }
 
+const isSendPayload = (name: string): name is SendMessageResult['$case'] => name === 'task' || name === 'message';
+const isStreamPayload = (name: string): name is StreamEvent['$case'] =>
+  name === 'artifactUpdate' || name === 'statusUpdate' || name === 'task' || name === 'message';
+
 const asTask = decoder(task, 'task');
 const asMessage = decoder(message, 'message');
 const asStatusUpdate = decoder(statusUpdate, 'statusUpdate');
 const asArtifactUpdate = decoder(artifactUpdate, 'artifactUpdate');
 
 function decodeSendMessage(result: unknown): SendMessageResult {
-  const [name, value] = payloadOf(result, ['task', 'message']);
+  const [name, value] = payloadOf(result, isSendPayload);
   return name === 'task' ? { $case: name, value: asTask(value) } : { $case: name, value: asMessage(value) };
 }
 
 function decodeEvent(result: unknown): StreamEvent {
-  const [name, value] = payloadOf(result, ['task', 'message', 'statusUpdate', 'artifactUpdate']);
+  const [name, value] = payloadOf(result, isStreamPayload);
   switch (name) {
     case 'task':
       return { $case: name, value: asTask(value) };

@@ -157,11 +157,16 @@ const TIMESTAMP =
 function isTimestamp(value: string, offsetOptional: boolean): boolean {
   const match = TIMESTAMP.exec(value);
   if (match === null || (match[7] === undefined && !offsetOptional)) return false;
-  const month = Number(match[2]);
+  const year = Number(match[1]);
   const day = Number(match[3]);
-  // Day 0 of the next month is the last of this one.
-  return month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(Number(match[1]), month, 0)).getUTCDate();
+  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  const days = match[2] === '02' && isLeap ? 29 : (MONTHS.get(match[2] ?? '') ?? 0);
+  return day >= 1 && day <= days;
 }
+
+const MONTHS: ReadonlyMap<string, number> = new Map(
+  [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].map((days, index) => [String(index + 1).padStart(2, '0'), days]),
+);
 
 /** One of the names of `values`; the decoded value is the SDK's. Never a number. */
 export function oneOf<T>(values: ReadonlyMap<string, T>): Schema<T> {

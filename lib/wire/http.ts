@@ -27,7 +27,7 @@ const JUDGED = {
 } as const;
 const JUDGED_NAMES: ReadonlyMap<string, (typeof JUDGED)[keyof typeof JUDGED]> = new Map(Object.entries(JUDGED));
 const OUTER_SPACE = /^[ \t]+|[ \t]+$/g;
-const LONGEST_JUDGED = 'transfer-encoding'.length;
+const JUDGED_LENGTHS: ReadonlySet<number> = new Set(Object.keys(JUDGED).map((name) => name.length));
 
 /**
  * The judged part of a response head. The raw headers are what came over the wire; an interceptor of undici's may have taken some
@@ -43,7 +43,6 @@ export function readHead(status: number, headers: Headers, raw: RawHeaders): Res
     retryAfter: [] as string[],
   };
   const add = (name: string, value: unknown): void => {
-    if (name.length > LONGEST_JUDGED) return;
     const key = JUDGED_NAMES.get(name.toLowerCase());
     if (key === undefined) return;
     for (const item of Array.isArray(value) ? (value as unknown[]) : [value]) {
@@ -53,7 +52,11 @@ export function readHead(status: number, headers: Headers, raw: RawHeaders): Res
     }
   };
   if (Array.isArray(raw)) {
-    for (let i = 0; i + 1 < raw.length; i += 2) add(textOf(raw[i]), raw[i + 1]);
+    for (let i = 0; i + 1 < raw.length; i += 2) {
+      const name = raw[i];
+      // Most headers are none that are judged: their length says so.
+      if (name !== undefined && JUDGED_LENGTHS.has(name.length)) add(textOf(name), raw[i + 1]);
+    }
   } else {
     for (const [name, value] of Object.entries(raw ?? headers)) add(name, value);
   }

@@ -25,7 +25,8 @@ export function requestId(): string {
 
 /** The bytes of one request object. `params` is absent where a method is called without any. */
 export function encodeRequest(id: string, method: string, params: JsonValue | undefined): Buffer {
-  return Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+  const tail = params === undefined ? '' : `,"params":${JSON.stringify(params)}`;
+  return Buffer.from(`{"jsonrpc":"2.0","id":"${id}","method":${JSON.stringify(method)}${tail}}`);
 }
 
 /** The result of a call: its value, and its exact bytes in a buffer of their own. */
@@ -55,7 +56,7 @@ export class ResponseDecoder {
     this.#resultOptional = resultOptional;
     // How most servers write it.
     this.#before = Buffer.from(`{"jsonrpc":"2.0","id":"${id}","result":`);
-    this.#after = Buffer.from('}');
+    this.#after = CLOSING;
   }
 
   /**
@@ -91,6 +92,7 @@ export class ResponseDecoder {
   }
 }
 
+const CLOSING = Buffer.from('}');
 const MEMBERS: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'result', 'error']);
 
 /** A copy in a buffer of its own. */

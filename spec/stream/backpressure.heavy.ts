@@ -46,8 +46,17 @@ class RemoteAgent implements AsyncDisposable {
 }
 
 /** Reads all that the agent has to say; `pause` is told how many events have come. */
-async function consume(client: StrictClient, agent: RemoteAgent, pause: (events: number) => Promise<unknown> | undefined): Promise<[number, number]> {
-  const options = { endpoint: `http://127.0.0.1:${agent.port}/`, protocolVersion: '1.0', maxResponseBytes: MIB, maxEventBytes: MIB } as const;
+async function consume(
+  client: StrictClient,
+  agent: RemoteAgent,
+  pause: (events: number) => Promise<unknown> | undefined,
+): Promise<[number, number]> {
+  const options = {
+    endpoint: `http://127.0.0.1:${agent.port}/`,
+    protocolVersion: '1.0',
+    maxResponseBytes: MIB,
+    maxEventBytes: MIB,
+  } as const;
   let events = 0;
   let bytes = 0;
   for await (const { raw } of client.sendStreamingMessage(options, { message: userText('hi') })) {

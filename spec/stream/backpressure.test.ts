@@ -308,7 +308,7 @@ describe('A stream that is held back', LIMIT, () => {
 
   test('does not run the idle clock out where the process was too busy to read what had come', async () => {
     await using peer = await Peer.listen();
-    const stream = peer.stream('1.0', { idleTimeoutMs: 60 });
+    const stream = peer.stream('1.0', { idleTimeoutMs: 250 });
     const first = stream.next();
     const call = await peer.call();
     call.head().event(task('1.0', 'working'));
@@ -318,7 +318,7 @@ describe('A stream that is held back', LIMIT, () => {
     // In the kernel at once; and then nobody looks for a while. Timers come before sockets in the next turn.
     await turn();
     call.event(artifact('1.0', 'x'));
-    const busyUntil = performance.now() + 150;
+    const busyUntil = performance.now() + 500;
     while (performance.now() < busyUntil);
     assert.equal((await second).done, false);
     await stream.return();

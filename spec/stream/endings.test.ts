@@ -48,7 +48,7 @@ const AT_ONCE_MS = 180;
 /** The longest that the wait after the end may take to show. */
 const WAITED_MS = 1500;
 /** The clock of a caller who sets one: long enough to get to the moment, and shorter than the wait after the end. */
-const CLOCK_MS = 130;
+const CLOCK_MS = 150;
 
 // ---- The moments ----
 
@@ -710,14 +710,14 @@ describe('The iterator', LIMIT, () => {
     ];
     for (const [rule, fail] of failing) {
       await using peer = await Peer.listen();
-      const stream = peer.stream('1.0', { idleTimeoutMs: 60 });
+      const stream = peer.stream('1.0', rule === 'deadline.idle' ? { idleTimeoutMs: 120 } : {});
       const first = stream.next();
       const call = await peer.call();
       call.head().event(task('1.0', 'working')).event(artifact('1.0', 'x')).event(artifact('1.0', 'y'));
       await first;
       await call.arrived();
       fail(call);
-      await sleep(rule === 'deadline.idle' ? 120 : 20);
+      await sleep(rule === 'deadline.idle' ? 250 : 20);
       const watch = new Watch();
       await watch.ask(stream);
       assert.deepEqual(
