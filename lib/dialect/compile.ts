@@ -89,15 +89,18 @@ function objectDecoder(entries: v.ObjectEntries): AnyDecoder {
   const made: [name: string, make: () => unknown][] = [];
   let required = 0;
   for (const [name, schema] of Object.entries(entries) as [string, AnySchema][]) {
+    const decode = decoderOf(schema);
     const isOptional = schema.type === 'optional' || schema.type === 'nullish';
-    const stated: unknown = 'default' in schema ? schema.default : undefined;
-    const initial: unknown = typeof stated === 'function' ? (stated as () => unknown)() : stated;
-    if (!isOptional) required++;
+    const hasDefault = 'default' in schema && schema.default !== undefined;
+    // What a missing member comes to: valibot holds defaults, too, against the schema.
+    const initial = hasDefault ? decode(undefined) : undefined;
+    const isRequired = !isOptional || initial === INVALID;
+    if (isRequired) required++;
     // A member that is optional and has no default stays out where it is missing.
-    if (!isOptional || stated !== undefined) template[name] = isShared(initial) ? initial : undefined;
-    if (!isShared(initial)) made.push([name, stated as () => unknown]);
+    if (isRequired || hasDefault) template[name] = isShared(initial) && !isRequired ? initial : undefined;
+    if (!isShared(initial)) made.push([name, () => decode(undefined)]);
     const isText = schema.type === 'nullish' && 'wrapped' in schema && isPlainString(schema.wrapped as AnySchema) && initial === '';
-    members.set(name, { decode: decoderOf(schema), isRequired: !isOptional, isText });
+    members.set(name, { decode, isRequired, isText });
   }
   return (value) => {
     if (typeof value !== 'object' || value === null) return INVALID;

@@ -630,10 +630,10 @@ function timeOf(work: (size: number) => void, size: number): number {
 /** The ratio of the best of several runs each, taken in turns: whatever else the machine does makes a run longer, and never shorter. */
 function growth(work: (size: number) => void): number {
   let size = 2000;
-  while (Math.min(timeOf(work, size), timeOf(work, size), timeOf(work, size)) < 3) size *= 2;
+  while (Math.min(timeOf(work, size), timeOf(work, size), timeOf(work, size)) < 2) size *= 2;
   let small = Infinity;
   let large = Infinity;
-  for (let attempt = 0; attempt < 6; attempt++) {
+  for (let attempt = 0; attempt < 5; attempt++) {
     small = Math.min(small, timeOf(work, size));
     large = Math.min(large, timeOf(work, size * TIMES));
     small = Math.min(small, timeOf(work, size));
