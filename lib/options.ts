@@ -61,6 +61,10 @@ export interface StreamOptions extends CallOptions {
   readonly maxStreamEvents?: number | undefined;
   /** What is asked of event ids. Absent: `required`. An id that repeats is refused in all three modes. */
   readonly eventIds?: EventIdMode | undefined;
+  /**
+   * False: each event takes the plain path, also one that repeats another but for its text. The result is the same, more slowly. Absent: true.
+   */
+  readonly repeatRecognition?: boolean | undefined;
 }
 
 /** The target of a request, taken apart. */
@@ -97,6 +101,7 @@ export interface StreamPolicy extends CallPolicy {
   readonly maxStreamBytes: number | undefined;
   readonly maxStreamEvents: number | undefined;
   readonly eventIds: EventIdMode;
+  readonly repeatRecognition: boolean;
 }
 
 const limit = v.pipe(v.number(), v.safeInteger(), v.minValue(1));
@@ -162,6 +167,7 @@ const STREAM = {
   maxStreamBytes: unbounded,
   maxStreamEvents: unbounded,
   eventIds: v.optional(v.picklist(['required', 'sequential', 'optional']), 'required'),
+  repeatRecognition: v.optional(v.boolean(), true),
 };
 
 /** One object of options may serve unary calls and streams: what belongs to streams is checked here too, and has no effect. */
@@ -186,6 +192,7 @@ const RULE_OF: Readonly<Record<keyof StreamOptions, FailureRule>> = {
   maxStreamBytes: 'options.limit',
   maxStreamEvents: 'options.limit',
   eventIds: 'options.dialect',
+  repeatRecognition: 'options.dialect',
 };
 
 /** @throws {Refusal} `options.*` */

@@ -6,6 +6,7 @@ import { Call, type PreparedCall } from './call.js';
 import type { Dialect } from './dialect/dialect.js';
 import { Failure, Refusal } from './failure.js';
 import type { StreamPolicy } from './options.js';
+import { RepeatRecognition, type DecodedEvent } from './repeat.js';
 import { BODY_RULES, Body, bodyRefusal, decodeError } from './unary.js';
 import { asRefusal } from './wire/exchange.js';
 import { judgeHead, type BodyPlan, type ResponseHead } from './wire/http.js';
@@ -110,6 +111,7 @@ class StreamCall extends Call {
   readonly #dialect: Dialect;
   readonly #parser: SseParser;
   readonly #decoder: ResponseDecoder;
+  readonly #repeats: RepeatRecognition | undefined;
   readonly #lifecycle: Lifecycle;
   readonly #maxResponseBytes: number;
   #plan: BodyPlan = { kind: 'events' };
@@ -131,10 +133,11 @@ class StreamCall extends Call {
 
   constructor(dispatcher: Dispatcher, { call, asked, dialect }: PreparedStream) {
     super(dispatcher, call);
-    const { maxResponseBytes, maxEventBytes, maxStreamBytes, maxStreamEvents, eventIds } = call.policy;
+    const { maxResponseBytes, maxEventBytes, maxStreamBytes, maxStreamEvents, eventIds, repeatRecognition } = call.policy;
     this.#dialect = dialect;
     this.#maxResponseBytes = maxResponseBytes;
     this.#decoder = new ResponseDecoder(call.id);
+    this.#repeats = repeatRecognition ? new RepeatRecognition((data) => this.#decode(data)) : undefined;
     this.#lifecycle = new Lifecycle(asked);
     this.#parser = new SseParser({
       maxEventBytes,
@@ -212,12 +215,19 @@ class StreamCall extends Call {
     return undefined;
   }
 
+  #decode(data: Buffer): DecodedEvent {
+    const { value, raw, start } = this.#decoder.decode(data);
+    return { event: this.#dialect.decodeEvent(value), isFinal: this.#dialect.isFinal(value), raw, start };
+  }
+
   #item({ data, id, isError }: Frame): StreamItem {
-    const { value, raw } = this.#decoder.decode(data);
-    if (isError) throw new Refusal('sse.event_name');
-    const event = this.#dialect.decodeEvent(value);
+    if (isError) {
+      this.#decoder.decode(data);
+      throw new Refusal('sse.event_name');
+    }
+    const { event, isFinal, raw } = this.#repeats === undefined ? this.#decode(data) : this.#repeats.decode(data);
     const hadEnded = this.#lifecycle.ended;
-    this.#lifecycle.accept(event, this.#dialect.isFinal(value));
+    this.#lifecycle.accept(event, isFinal);
     this.#events++;
     if (this.#lifecycle.ended && !hadEnded) {
       this.exchange.awaitEnd(() => {

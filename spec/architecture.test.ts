@@ -15,7 +15,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['wire'],
   ['dialect'],
   ['interceptor.ts', 'options.ts'],
-  ['call.ts', 'unary.ts', 'stream.ts'],
+  ['call.ts', 'repeat.ts', 'unary.ts', 'stream.ts'],
   ['client.ts'],
   ['index.ts'],
 ];

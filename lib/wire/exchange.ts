@@ -8,7 +8,7 @@
 import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { Failure, Refusal, type Delivery } from '../failure.js';
-import { judgeClientError, readHead, retryAfterMs, type ResponseHead } from './http.js';
+import { judgeClientError, readHead, retryAfterMs, type ClientErrorVerdict, type ResponseHead } from './http.js';
 
 /** What an exchange is told of the call. */
 export interface ExchangePolicy {
@@ -41,6 +41,8 @@ const MAX_INFORMATIONAL = 16;
  * `RetryAgent`, whose options outrank those of a dispatch, there is no other way to say it.
  */
 const DISTURBED = Symbol.for('nodejs.stream.disturbed');
+
+const ENCODED: ClientErrorVerdict = { rule: 'http.content_encoding', status: 200 };
 
 /** Never seen by anyone but undici: a reason to abort with. */
 class Ended extends Error {}
@@ -286,6 +288,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#connectTimer = this.#idleTimer = this.#lingerTimer = undefined;
   }
 
+  /** undici's `decompress` gave up on a head for its content codings, and kept it. */
+  #isKeptForEncoding(): boolean {
+    const raw = this.#head === undefined ? this.#rawHeaders?.() : undefined;
+    return raw !== undefined && readHead(0, {}, raw).contentEncoding.length > 0;
+  }
+
   #interrupt(refusal: Refusal): void {
     const failure = this.failure(refusal);
     this.stop();
@@ -312,7 +320,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #clientFailed(error: unknown): void {
     if (this.#over) return;
     const stage = this.#head ? 'answered' : this.#delivery === 'not_sent' ? 'waiting' : 'sent';
-    const { rule, status, retryAfter } = judgeClientError(error, stage);
+    const { rule, status, retryAfter } = this.#isKeptForEncoding() ? ENCODED : judgeClientError(error, stage);
     if (status !== undefined) {
       // An interceptor of undici's kept the head for itself, but one there was.
       this.#delivery = 'answered';

@@ -224,6 +224,10 @@ export function judgeClientError(error: unknown, stage: 'waiting' | 'sent' | 'an
     // undici compares lengths before it looks at what the parser says: in a head, they are lengths that contradict each other.
     return { rule: stage === 'sent' ? 'http.malformed' : 'http.truncated' };
   }
+  // nghttp2's word for bytes that break HTTP/2.
+  if (code === 'ERR_HTTP2_ERROR') return { rule: 'http.malformed' };
+  // How undici's forwarding proxy says that it was asked for credentials: it keeps the head for itself.
+  if (code === 'UND_ERR_INVALID_ARG' && message === 'Proxy Authentication Required (407)') return { rule: 'http.status', status: 407 };
   // How undici says that it met a 100 or a 101 it has no use for.
   if (code === 'UND_ERR_SOCKET' && (message === 'bad response' || message === 'bad upgrade')) return { rule: 'http.malformed' };
   return { rule: stage === 'sent' ? 'http.connection_lost' : 'http.truncated' };

@@ -33,9 +33,11 @@ export function encodeRequest(id: string, method: string, params: JsonValue | un
 export interface RpcResult {
   readonly value: unknown;
   readonly raw: Uint8Array;
+  /** Where in the text it begins. */
+  readonly start: number;
 }
 
-const NO_RESULT: RpcResult = { value: undefined, raw: new Uint8Array(0) };
+const NO_RESULT: RpcResult = { value: undefined, raw: new Uint8Array(0), start: 0 };
 
 /**
  * Decodes the answers to one request: one for a unary call, one an event for a stream.
@@ -68,7 +70,7 @@ export class ResponseDecoder {
     const end = bytes.length - this.#after.length;
     if (end > start && startsWith(bytes, this.#before) && endsWith(bytes, this.#after)) {
       const value = parseInner(bytes, start, end);
-      if (value !== undefined) return { value, raw: copyOf(bytes, start, end) };
+      if (value !== undefined) return { value, raw: copyOf(bytes, start, end), start };
     }
     return this.#decodeInFull(bytes);
   }
@@ -88,7 +90,7 @@ export class ResponseDecoder {
     if (result === undefined) return NO_RESULT;
     this.#before = Buffer.from(bytes.subarray(0, result.start));
     this.#after = Buffer.from(bytes.subarray(result.end));
-    return { value: value['result'], raw: copyOf(bytes, result.start, result.end) };
+    return { value: value['result'], raw: copyOf(bytes, result.start, result.end), start: result.start };
   }
 }
 

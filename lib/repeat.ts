@@ -1,0 +1,151 @@
+/**
+ * Recognises an event that repeats an earlier one but for its text: the bulk of every stream of tokens.
+ *
+ * Why this is sound. A template is learnt from an event that went the plain path, every check on. It is the bytes before and after the body
+ * of one JSON string in that event; that this string is the text of the event's one part is proven by experiment: the plain path is run
+ * again with another text in its place, one that no agent can guess, and has to give the same event with that text. From then on, an event
+ * that has the very same bytes before and after, and between them nothing but the plain body of a JSON string (valid UTF-8; no quote, no
+ * backslash, no control character), consists of the same tokens but for that one string. So it keeps or breaks just the rules that the
+ * template kept: framing is judged before, and order and identity after, as for every event. Whatever does not fit goes the plain path.
+ */
+import { isAscii, isUtf8 } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
+import type { StreamEvent } from './wire/lifecycle.js';
+
+/** What the data of an event comes to. */
+export interface DecodedEvent {
+  readonly event: StreamEvent;
+  /** 0.3: the event says that it is the last. */
+  readonly isFinal: boolean;
+  readonly raw: Uint8Array;
+  /** Where in the data the result begins. */
+  readonly start: number;
+}
+
+/** The plain path. @throws {Refusal} */
+export type PlainDecoder = (data: Buffer) => DecodedEvent;
+
+type ArtifactUpdate = Extract<StreamEvent, { $case: 'artifactUpdate' }>;
+
+interface Template {
+  readonly before: Buffer;
+  readonly after: Buffer;
+  /** Bytes of the data before the result, and behind it. */
+  readonly start: number;
+  readonly behind: number;
+  readonly event: ArtifactUpdate;
+}
+
+const MAX_TEMPLATES = 4;
+/** So many templates are learnt for nothing before the stream is taken for one in which no two events are alike. */
+const MAX_VAIN = 8;
+
+export class RepeatRecognition {
+  readonly #plain: PlainDecoder;
+  readonly #templates: Template[] = [];
+  #vain = 0;
+
+  constructor(plain: PlainDecoder) {
+    this.#plain = plain;
+  }
+
+  /** As the plain path. @throws {Refusal} */
+  decode(data: Buffer): DecodedEvent {
+    for (const template of this.#templates) {
+      const text = textBetween(data, template);
+      if (text === undefined) continue;
+      this.#vain = 0;
+      return { event: withText(template.event, text), isFinal: false, raw: rawOf(data, template), start: template.start };
+    }
+    const decoded = this.#plain(data);
+    if (this.#vain < MAX_VAIN && !decoded.isFinal) this.#learn(data, decoded);
+    return decoded;
+  }
+
+  #learn(data: Buffer, { event, raw, start }: DecodedEvent): void {
+    const text = textOf(event);
+    if (text === undefined || event.$case !== 'artifactUpdate') return;
+    this.#vain++;
+    const quoted = Buffer.from(JSON.stringify(text));
+    const at = data.lastIndexOf(quoted);
+    // A text that is escaped in some other way is not found, and not missed.
+    if (at < 0) return;
+    const before = Buffer.from(data.subarray(0, at + 1));
+    const after = Buffer.from(data.subarray(at + quoted.length - 1));
+    if (!this.#isProven(before, after, event)) return;
+    this.#templates.unshift({ before, after, start, behind: data.length - start - raw.length, event });
+    if (this.#templates.length > MAX_TEMPLATES) this.#templates.pop();
+  }
+
+  /** The experiment: another text in the same place gives the same event with that text. */
+  #isProven(before: Buffer, after: Buffer, event: ArtifactUpdate): boolean {
+    const probe = randomUUID();
+    try {
+      const decoded = this.#plain(Buffer.concat([before, Buffer.from(probe), after]));
+      return JSON.stringify(decoded.event) === JSON.stringify(withText(event, probe));
+    } catch {
+      return false;
+    }
+  }
+}
+
+/** The text of an artifact update that has one text part and nothing that would have to be copied with it. */
+function textOf(event: StreamEvent): string | undefined {
+  if (event.$case !== 'artifactUpdate' || event.value.artifact === undefined || event.value.metadata !== undefined) return undefined;
+  const { metadata, extensions, parts } = event.value.artifact;
+  const [part] = parts;
+  if (metadata !== undefined || extensions.length > 0 || parts.length !== 1 || part === undefined) return undefined;
+  return part.content?.$case === 'text' && part.metadata === undefined ? part.content.value : undefined;
+}
+
+/** A new event like a template's, with another text. */
+function withText({ value: { artifact, ...update } }: ArtifactUpdate, text: string): ArtifactUpdate {
+  const [part] = artifact?.parts ?? [];
+  return {
+    $case: 'artifactUpdate',
+    value: {
+      taskId: update.taskId,
+      contextId: update.contextId,
+      artifact: {
+        artifactId: artifact?.artifactId ?? '',
+        name: artifact?.name ?? '',
+        description: artifact?.description ?? '',
+        parts: [
+          {
+            content: { $case: 'text', value: text },
+            metadata: undefined,
+            filename: part?.filename ?? '',
+            mediaType: part?.mediaType ?? '',
+          },
+        ],
+        metadata: undefined,
+        extensions: [],
+      },
+      append: update.append,
+      lastChunk: update.lastChunk,
+      metadata: undefined,
+    },
+  };
+}
+
+/** What stands between a template's bytes, if that is all that differs and needs no decoding. */
+function textBetween(data: Buffer, { before, after }: Template): string | undefined {
+  const start = before.length;
+  const end = data.length - after.length;
+  if (end < start || !hasBytes(data, after, end) || !hasBytes(data, before, 0)) return undefined;
+  for (let at = start; at < end; at++) {
+    const byte = data[at] as number;
+    if (byte === 0x22 || byte === 0x5c || byte < 0x20) return undefined;
+  }
+  const body = data.subarray(start, end);
+  if (isAscii(body)) return body.toString('latin1');
+  return isUtf8(body) ? body.toString('utf8') : undefined;
+}
+
+function hasBytes(data: Buffer, bytes: Buffer, at: number): boolean {
+  return data.compare(bytes, 0, bytes.length, at, at + bytes.length) === 0;
+}
+
+function rawOf(data: Buffer, { start, behind }: Template): Uint8Array {
+  return new Uint8Array(new Uint8Array(data.buffer, data.byteOffset + start, data.length - start - behind));
+}
