@@ -195,26 +195,40 @@ const RULE_OF: Readonly<Record<keyof StreamOptions, FailureRule>> = {
   repeatRecognition: 'options.dialect',
 };
 
-/** @throws {Refusal} `options.*` */
-export function checkCallOptions(options: unknown): CallPolicy {
-  return checkOptions<CallPolicy>(options, UNARY);
-}
-
-/** @throws {Refusal} `options.*` */
-export function checkStreamOptions(options: unknown): StreamPolicy {
-  return checkOptions<StreamPolicy>(options, STREAM);
-}
-
 type Schemas<T> = { readonly [N in keyof T]: v.GenericSchema<unknown, T[N]> };
 
-function checkOptions<T extends CallPolicy>(options: unknown, schemas: Schemas<T>): T {
-  const read = readOnce(options);
+/** What was read for the last call of a kind, if that were plain values alone, and the policy that it came to. */
+interface Remembered<T> {
+  readonly read: Readonly<Record<string, unknown>>;
+  readonly size: number;
+  readonly policy: T;
+}
+
+/**
+ * The check of one kind of options. Callers mostly make one call after another with the same: where every member read is the same plain
+ * value as before, the policy is too. Objects could have changed meanwhile, and are checked each time.
+ */
+function checker<T extends CallPolicy>(schemas: Schemas<T>): (options: unknown) => T {
+  let last: Remembered<T> | undefined;
+  return (options) => {
+    const read = readOnce(options);
+    const names = Object.keys(read);
+    if (last?.size === names.length) {
+      const before = last.read;
+      if (names.every((name) => read[name] === before[name] && name in before)) return last.policy;
+    }
+    const policy = checkOptions(read, schemas);
+    if (names.every((name) => typeof read[name] !== 'object')) last = { read, size: names.length, policy };
+    return policy;
+  };
+}
+
+function checkOptions<T extends CallPolicy>(read: Readonly<Record<string, unknown>>, schemas: Schemas<T>): T {
   const policy: Partial<T> = {};
   for (const name in schemas) {
-    const schema = schemas[name];
     let reason: unknown;
     try {
-      const result = v.safeParse(schema, read[name], { abortEarly: true });
+      const result = v.safeParse(schemas[name], read[name], { abortEarly: true });
       if (result.success) {
         policy[name] = result.output;
         continue;
@@ -230,6 +244,12 @@ function checkOptions<T extends CallPolicy>(options: unknown, schemas: Schemas<T
   if (checked.tenant !== '' && checked.protocolVersion === '0.3') throw new Refusal('options.dialect', { path: 'tenant' });
   return checked;
 }
+
+/** @throws {Refusal} `options.*` */
+export const checkCallOptions = checker<CallPolicy>(UNARY);
+
+/** @throws {Refusal} `options.*` */
+export const checkStreamOptions = checker<StreamPolicy>(STREAM);
 
 /** The caller's own members, each read once, into an object that nobody else holds. */
 function readOnce(options: unknown): Record<string, unknown> {
@@ -258,14 +278,10 @@ function ruleOf(name: unknown): FailureRule {
 
 const URL_PARTS = /^(https?):\/\/([^/?#@]+)(\/[^?#]*)?(\?[^#]*)?$/;
 
-/** The endpoint last taken apart: callers mostly stay with one, and a URL is costly to parse. */
-let lastEndpoint: { readonly text: string; readonly endpoint: Endpoint } | undefined;
-
 function endpointOf(value: unknown): Endpoint {
   const text = value instanceof URL ? value.href : value;
   if (typeof text !== 'string') throw new Refusal('options.endpoint');
-  if (lastEndpoint?.text !== text) lastEndpoint = { text, endpoint: parseEndpoint(text) };
-  return lastEndpoint.endpoint;
+  return parseEndpoint(text);
 }
 
 function parseEndpoint(text: string): Endpoint {

@@ -266,7 +266,6 @@ class StreamCall extends Call {
     }
     this.#parser.push(chunk);
     this.#serve();
-    this.#parser.compact();
     if (this.#parser.buffered >= AHEAD_BYTES) this.exchange.pause();
   }
 

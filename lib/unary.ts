@@ -4,7 +4,6 @@ import { Call, type PreparedCall } from './call.js';
 import { Refusal, type Failure, type FailureRule } from './failure.js';
 import { judgeHead, type BodyPlan, type ResponseHead } from './wire/http.js';
 import { ResponseDecoder, type RpcResult } from './wire/jsonrpc.js';
-import { compacted } from './wire/sse.js';
 
 /** The exact answer to a call. */
 export interface Reply<T> {
@@ -62,7 +61,9 @@ export class Body {
   /** @returns whether the bound still holds */
   add(chunk: Buffer): boolean {
     this.#length += chunk.length;
-    this.#chunks.push(compacted(chunk));
+    // A chunk is a view of all that was read from the socket at once: with chunk extensions a hostile agent could make that many times what
+    // the bound counts.
+    this.#chunks.push(chunk.length * 4 < chunk.buffer.byteLength ? Buffer.from(chunk) : chunk);
     return this.#length <= this.#max;
   }
 

@@ -17,14 +17,6 @@ export interface Frame {
   readonly isError: boolean;
 }
 
-/**
- * The same bytes, in a buffer that is not many times their size. A chunk is a view of all that was read from the socket at once:
- * framing that a hostile agent inflates (chunk extensions) would be held in memory with it.
- */
-export function compacted(chunk: Buffer): Buffer {
-  return chunk.length * 4 < chunk.buffer.byteLength ? Buffer.from(chunk) : chunk;
-}
-
 /** The bounds of one stream; each is a positive integer, or infinity where the caller set none. */
 export interface SseBounds {
   readonly maxEventBytes: number;
@@ -39,6 +31,8 @@ const SPACE = 0x20;
 const COLON = 0x3a;
 const BOM = [0xef, 0xbb, 0xbf] as const;
 const MAX_ID_BYTES = 256;
+/** Two socket chunks. */
+const MAX_PINNED = 128 * 1024;
 /** A carry larger than this is not kept for the next line. */
 const CARRY_KEPT = 64 * 1024;
 const NOTHING: Buffer = Buffer.alloc(0);
@@ -57,6 +51,9 @@ export class SseParser {
   #chunk = NOTHING;
   #at = 0;
   #waitingBytes = 0;
+  /** The size of the buffers that what waits is a part of. */
+  #pinned = 0;
+  #lastBuffer: ArrayBufferLike | undefined;
   /** The next CR of the chunk, at or after `#at`; its length where there is none. Looked for again only once it was passed. */
   #nextCr = -1;
 
@@ -95,23 +92,13 @@ export class SseParser {
   }
 
   push(chunk: Buffer): void {
-    this.#waiting.push(chunk);
+    if (this.buffered === 0) this.#pinned = 0;
+    if (this.#pinned === 0 || chunk.buffer !== this.#lastBuffer) this.#pinned += chunk.buffer.byteLength;
+    this.#lastBuffer = chunk.buffer;
+    // A chunk is a view of all that was read from the socket at once: with chunk extensions a hostile agent could make that, and so what a
+    // waiting byte keeps in memory, many times what the bounds count.
+    this.#waiting.push(this.#pinned > MAX_PINNED ? Buffer.from(chunk) : chunk);
     this.#waitingBytes += chunk.length;
-  }
-
-  /** What was pushed last and has to wait is kept without the buffer around it. */
-  compact(): void {
-    if (this.#taken < this.#waiting.length) {
-      const last = this.#waiting.length - 1;
-      this.#waiting[last] = compacted(this.#waiting[last] as Buffer);
-    } else if (this.#at < this.#chunk.length && this.#data === undefined) {
-      const rest = this.#chunk.subarray(this.#at);
-      const kept = compacted(rest);
-      if (kept === rest) return;
-      this.#chunk = kept;
-      this.#at = 0;
-      this.#nextCr = -1;
-    }
   }
 
   /** Drops what has arrived and was not looked at yet. */
@@ -121,6 +108,7 @@ export class SseParser {
     this.#waitingBytes = 0;
     this.#chunk = NOTHING;
     this.#at = 0;
+    this.#lastBuffer = undefined;
   }
 
   /**

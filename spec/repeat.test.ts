@@ -1,0 +1,153 @@
+import fc from 'fast-check';
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Dialect } from '../lib/dialect/dialect.js';
+import { v0_3 } from '../lib/dialect/v0_3.js';
+import { v1_0 } from '../lib/dialect/v1_0.js';
+import { Refusal } from '../lib/failure.js';
+import { RepeatRecognition, type DecodedEvent, type PlainDecoder } from '../lib/repeat.js';
+import { ResponseDecoder } from '../lib/wire/jsonrpc.js';
+
+const ID = '0123456789abcdef0123456789abcdef';
+
+function plainDecoder(dialect: Dialect): PlainDecoder {
+  const decoder = new ResponseDecoder(ID);
+  return (data) => {
+    const { value, raw, start } = decoder.decode(data);
+    return { event: dialect.decodeEvent(value), isFinal: dialect.isFinal(value), raw, start };
+  };
+}
+
+type Outcome = { rule: string; path: string | undefined } | (Omit<DecodedEvent, 'raw' | 'start'> & { raw: string });
+
+function outcomeOf(decode: PlainDecoder, data: Buffer): Outcome {
+  try {
+    const { event, isFinal, raw } = decode(data);
+    return { event, isFinal, raw: Buffer.from(raw).toString('latin1') };
+  } catch (error) {
+    assert.ok(error instanceof Refusal);
+    return { rule: error.rule, path: error.path };
+  }
+}
+
+/** A decoder that counts how often the plain path was taken. */
+function counted(plain: PlainDecoder): { decode: PlainDecoder; taken: () => number } {
+  let taken = 0;
+  return {
+    decode: (data) => {
+      taken++;
+      return plain(data);
+    },
+    taken: () => taken,
+  };
+}
+
+/** The data of an artifact update, `text` put in as it stands. */
+type Shape = (text: string) => string;
+const v1 = (members: string, rest = ''): Shape => (text) =>
+  `{"jsonrpc":"2.0","id":"${ID}","result":{"artifactUpdate":{"taskId":"t","contextId":"c","artifact":{"artifactId":"a","parts":[{${members}"text":"${text}"}]}${rest}}}}`;
+const v03 = (rest = ''): Shape => (text) =>
+  `{"id":"${ID}","jsonrpc":"2.0","result":{"kind":"artifact-update","taskId":"t","contextId":"c","artifact":{"artifactId":"a","parts":[{"kind":"text","text":"${text}"}]}${rest}}}`;
+
+const SHAPES: Record<string, { dialect: Dialect; shapes: Shape[] }> = {
+  '1.0': {
+    dialect: v1_0,
+    shapes: [
+      v1(''),
+      v1('', ',"append":true'),
+      v1('', ',"lastChunk":true '),
+      v1('"mediaType":"text/plain","filename":"f",'),
+      // Texts that stand elsewhere too, before and behind, known and unknown.
+      v1('"filename":"word",'),
+      v1('', ',"unknown":{"text":"word"}'),
+      v1('"unknown":"word",', ',"metadata":null'),
+      // Nothing to be recognised: what goes with the text would have to be copied.
+      v1('"metadata":{"n":1},'),
+      v1('', ',"metadata":{"text":"word"}'),
+      // Refused, however often it is repeated.
+      v1('"text":"word",'),
+      v1('"data":1,'),
+      v1('', ',"append":1e999'),
+    ],
+  },
+  '0.3': { dialect: v0_3, shapes: [v03(), v03(',"append":true'), v03(',"final":true'), v03(',"unknown":"word"'), v03(',"taskId":"t"')] },
+};
+
+const text = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom('word', '', 'other', 'wörd', '词', '\u{1F600}', 'a b') },
+  { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 6 }).map((plain) => JSON.stringify(plain).slice(1, -1)) },
+  // What would end the string, or be none.
+  {
+    weight: 3,
+    arbitrary: fc.constantFrom('"', '\\', '\\"', '\n', '\u0000', 'x","text":"y', '"}]},"append":true,"x":{"y":[{"text":"', '\\u0041', '\\ud800', '\u007f', '\t', 'x"}'),
+  },
+);
+/** A byte changed anywhere: most of all where a template would look. */
+const damage = fc.option(fc.tuple(fc.nat({ max: 400 }), fc.nat({ max: 255 })), { nil: undefined, freq: 6 });
+
+describe('Recognition of repeats', () => {
+  for (const [name, { dialect, shapes }] of Object.entries(SHAPES)) {
+    test(`gives in ${name} just what the plain path gives: value, bytes, verdict, rule and path`, () => {
+      let recognised = 0;
+      let refused = 0;
+      // Most of a stream is of one shape.
+      const shape = fc.oneof({ weight: 2, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.nat({ max: shapes.length - 1 }) });
+      const event = fc.tuple(shape, text, damage);
+      fc.assert(
+        fc.property(fc.array(event, { minLength: 2, maxLength: 40 }), (events) => {
+          const plain = plainDecoder(dialect);
+          const behind = counted(plainDecoder(dialect));
+          const repeats = new RepeatRecognition(behind.decode);
+          for (const [which, body, hurt] of events) {
+            const data = Buffer.from(shapes[which]!(body));
+            if (hurt !== undefined && hurt[0] < data.length) data[hurt[0]] = hurt[1];
+            const expected = outcomeOf(plain, data);
+            const before = behind.taken();
+            const actual = outcomeOf((bytes) => repeats.decode(bytes), data);
+            assert.deepEqual(actual, expected, data.toString());
+            if (behind.taken() === before) recognised++;
+            if ('rule' in expected) refused++;
+          }
+        }),
+        { seed: 23, numRuns: 1500 },
+      );
+      // The comparison would be worth nothing if one of the paths were not taken.
+      assert.ok(recognised > 500, `${recognised} recognised`);
+      assert.ok(refused > 500, `${refused} refused`);
+    });
+  }
+
+  test('hands out objects and bytes that no two events share', () => {
+    const repeats = new RepeatRecognition(plainDecoder(v1_0));
+    const decode = (body: string): DecodedEvent => repeats.decode(Buffer.from(v1('')(body)));
+    decode('first');
+    const [a, b] = [decode('one'), decode('two')];
+    assert.ok(a.event.$case === 'artifactUpdate' && b.event.$case === 'artifactUpdate');
+    a.event.value.artifact?.parts.push({ content: undefined, metadata: undefined, filename: '', mediaType: '' });
+    a.event.value.artifact?.extensions.push('changed');
+    assert.equal(b.event.value.artifact?.parts.length, 1);
+    assert.deepEqual(b.event.value.artifact.extensions, []);
+    assert.notEqual(a.raw.buffer, b.raw.buffer);
+    assert.equal(a.raw.byteLength, a.raw.buffer.byteLength);
+    const again = decode('three');
+    assert.deepEqual(again.event.$case === 'artifactUpdate' && again.event.value.artifact?.extensions, []);
+  });
+
+  test('learns no more where no two events are alike', () => {
+    const behind = counted(plainDecoder(v1_0));
+    const repeats = new RepeatRecognition(behind.decode);
+    for (let i = 0; i < 100; i++) repeats.decode(Buffer.from(v1(`"filename":"${i}",`)(`text ${i}`)));
+    // One for each event, and one more for each of the few experiments.
+    assert.ok(behind.taken() < 120, String(behind.taken()));
+  });
+
+  test('is not taken in by a text that stands where it would be found first', () => {
+    const repeats = new RepeatRecognition(plainDecoder(v1_0));
+    const shape = v1('', ',"unknown":"word"');
+    for (const body of ['word', 'word', 'other']) {
+      const { event } = repeats.decode(Buffer.from(shape(body)));
+      assert.ok(event.$case === 'artifactUpdate');
+      assert.deepEqual(event.value.artifact?.parts[0]?.content, { $case: 'text', value: body });
+    }
+  });
+});
