@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { Refusal } from '../lib/failure.js';
+import { Body, bodyRefusal, decodeError } from '../lib/unary.js';
+import { ResponseDecoder } from '../lib/wire/jsonrpc.js';
+
+const ID = '0123456789abcdef0123456789abcdef';
+
+/** Memory of buffers that is really held. */
+function held(): number {
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc') as () => void;
+  gc();
+  gc();
+  return process.memoryUsage().arrayBuffers;
+}
+
+describe('The body of an answer', () => {
+  test('is whole, whatever chunks it came in', () => {
+    const text = Buffer.from('{"jsonrpc":"2.0"}');
+    for (const size of [1, 5, text.length]) {
+      const body = new Body(text.length);
+      for (let at = 0; at < text.length; at += size) assert.equal(body.add(text.subarray(at, at + size)), true);
+      assert.deepEqual(body.whole(), text);
+      assert.equal(body.add(Buffer.from('x')), false);
+    }
+    assert.deepEqual(new Body(1).whole(), Buffer.alloc(0));
+  });
+
+  test('holds no more memory than its bytes, however large the reads were that they stood in', () => {
+    const body = new Body(10_000);
+    const before = held();
+    for (let i = 0; i < 1000; i++) body.add(Buffer.allocUnsafeSlow(64 * 1024).fill(0x78).subarray(7, 8));
+    assert.ok(held() - before < 4 * 1024 * 1024, `${held() - before} bytes for ${body.whole().length}`);
+  });
+});
+
+describe('A body of which only an error counts', () => {
+  const decoder = new ResponseDecoder(ID);
+  const error = Buffer.from(`{"jsonrpc":"2.0","id":"${ID}","error":{"code":-32001,"message":"no"}}`);
+  const result = Buffer.from(`{"jsonrpc":"2.0","id":"${ID}","result":{}}`);
+  const broken = Buffer.from('{');
+  const ruleOf = (body: Buffer, whateverElse: boolean): string => {
+    try {
+      decodeError(body, decoder, { kind: 'error', otherwise: 'http.status', whateverElse });
+    } catch (refusal) {
+      assert.ok(refusal instanceof Refusal);
+      return refusal.rule;
+    }
+    return 'accepted';
+  };
+
+  test('is the error, or the rule that its head broke, or its own', () => {
+    assert.deepEqual([error, result, broken].map((body) => ruleOf(body, true)), ['remote.error', 'http.status', 'http.status']);
+    assert.deepEqual([error, result, broken].map((body) => ruleOf(body, false)), ['remote.error', 'http.status', 'json.syntax']);
+  });
+
+  test('keeps what cut it short as the reason', () => {
+    const cut = new Refusal('http.truncated', { reason: 'reset' });
+    assert.deepEqual(bodyRefusal({ kind: 'answer' }, cut), cut);
+    const kept = bodyRefusal({ kind: 'error', otherwise: 'http.status', whateverElse: true }, cut);
+    assert.deepEqual([kept.rule, kept.reason], ['http.status', 'reset']);
+  });
+});
