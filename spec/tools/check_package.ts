@@ -69,7 +69,7 @@ try {
   const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { devDependencies: Record<string, string> };
   const tools = ['typescript', '@types/node'].map((name) => `${name}@${devDependencies[name] ?? ''}`);
   // No script runs at the consumer's.
-  run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', tarball, 'undici', ...tools]);
+  run('npm', ['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', tarball, 'undici', ...tools]);
 
   write('smoke.mjs', `${SMOKE} await says(await import('a2a-strict'));`);
   write('smoke.cjs', `${SMOKE} says(require('a2a-strict')).catch((error) => { console.error(error); process.exit(1); });`);
