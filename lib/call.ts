@@ -19,7 +19,7 @@ export interface PreparedCall<Policy extends CallPolicy = CallPolicy> {
   readonly id: string;
   /** The request's bytes. */
   readonly body: Buffer;
-  /** The headers that the profile says. */
+  /** The headers that every request of its kind has. */
   readonly headers: readonly string[];
 }
 

@@ -107,6 +107,7 @@ export class StrictClient {
     return this.#unary('createTaskPushNotificationConfig', options, params);
   }
 
+  /** One push config of a task. */
   getTaskPushNotificationConfig(
     options: CallOptions,
     params: GetPushNotificationConfigInput,
@@ -114,6 +115,7 @@ export class StrictClient {
     return this.#unary('getTaskPushNotificationConfig', options, params);
   }
 
+  /** The push configs of a task. */
   listTaskPushNotificationConfigs(
     options: CallOptions,
     params: ListPushNotificationConfigsInput,

@@ -15,7 +15,7 @@ export type FailureKind =
   | 'canceled'
   | 'response_too_large';
 
-/** Every rule of the wire profile with the one kind it belongs to, in the order in which an answer meets them. */
+/** Every rule with the one kind it belongs to, in the order in which an answer meets them. */
 export const FAILURE_RULES = Object.freeze({
   // The caller's side: nothing has been sent.
   'options.unknown': 'invalid_argument',
@@ -123,7 +123,7 @@ export interface FailureDetails {
 export class Failure extends Error {
   /** Whose fault it is; one kind for each rule. */
   readonly kind: FailureKind;
-  /** The rule of the wire profile that was broken. */
+  /** The rule that was broken: the README's table says what each refuses. */
   readonly rule: FailureRule;
   /** How far the request came. */
   readonly delivery: Delivery;
@@ -156,8 +156,8 @@ export class Failure extends Error {
   }
 
   /**
-   * The cause, and the only way to it: an undici error, a {@link RemoteError}, an interceptor's throw, the signal's reason, a
-   * JSON syntax error. `undefined` where the rule says it all. Not to be logged unseen: it may hold secrets and the agent's text.
+   * The cause, and the only way to it: an undici error, a {@link RemoteError}, an interceptor's throw, the signal's reason, a JSON syntax
+   * error, or what exactly is wrong with an option or a member. `undefined` where the rule says it all. Not to be logged unseen: it may hold secrets and the agent's text.
    */
   unwrap(): unknown {
     return this.#cause;

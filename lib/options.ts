@@ -17,7 +17,7 @@ import { MAX_TEXT_BYTES } from './wire/json.js';
 export interface CallOptions {
   /**
    * The exact `http:` or `https:` URL that the request goes to, path and query untouched. No user info, no fragment, and nothing that
-   * `new URL` would rewrite (`options.endpoint`).
+   * `new URL` would rewrite, but for the case of the host, a default port and a missing `/` (`options.endpoint`).
    */
   readonly endpoint: string | URL;
   /** The dialect the agent speaks. */
@@ -29,7 +29,7 @@ export interface CallOptions {
   readonly maxResponseBytes: number;
   /** The largest request body, in bytes: a positive safe integer (`request.bytes`). Absent: no bound. */
   readonly maxRequestBytes?: number | undefined;
-  /** Headers to add, beside those the profile sends and reserves (`options.headers`). */
+  /** Headers to add, beside those that every request has, which are reserved (`options.headers`). */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** URIs of the extensions to activate. */
   readonly extensions?: readonly string[] | undefined;
@@ -234,8 +234,8 @@ function checkOptions<T extends CallPolicy>(read: Readonly<Record<string, unknow
         continue;
       }
     } catch (error) {
-      // A proxy or a getter inside an option.
-      reason = error;
+      // What a check of ours says, or a proxy or a getter inside an option.
+      reason = error instanceof Refusal ? error.reason : error;
     }
     throw new Refusal(ruleOf(name), { path: name, reason });
   }
@@ -253,14 +253,15 @@ export const checkStreamOptions = checker<StreamPolicy>(STREAM);
 
 /** The caller's own members, each read once, into an object that nobody else holds. */
 function readOnce(options: unknown): Record<string, unknown> {
-  if (typeof options !== 'object' || options === null) throw new Refusal('options.endpoint');
   const read = Object.create(null) as Record<string, unknown>;
   let reading: string | symbol | undefined;
   try {
-    if (!isPlain(options)) throw new Refusal('options.unknown');
+    if (!isPlain(options)) throw refused('options.unknown', 'the options are no plain object');
     for (const name of Reflect.ownKeys(options)) {
       reading = name;
-      if (typeof name === 'symbol' || !Object.hasOwn(RULE_OF, name)) throw new Refusal('options.unknown');
+      if (typeof name === 'symbol' || !Object.hasOwn(RULE_OF, name)) {
+        throw refused('options.unknown', `no such option: ${String(name)}`);
+      }
       read[name] = (options)[name];
     }
   } catch (reason) {
@@ -274,25 +275,34 @@ function ruleOf(name: unknown): FailureRule {
   return typeof name === 'string' && Object.hasOwn(RULE_OF, name) ? RULE_OF[name as keyof StreamOptions] : 'options.unknown';
 }
 
+/** A refusal that says why to the caller alone, whose own words may be in it. */
+function refused(rule: FailureRule, why: string): Refusal {
+  return new Refusal(rule, { reason: new TypeError(why) });
+}
+
 // ---- Endpoint ----
 
 const URL_PARTS = /^(https?):\/\/([^/?#@]+)(\/[^?#]*)?(\?[^#]*)?$/;
 
 function endpointOf(value: unknown): Endpoint {
   const text = value instanceof URL ? value.href : value;
-  if (typeof text !== 'string') throw new Refusal('options.endpoint');
+  if (typeof text !== 'string') throw refused('options.endpoint', 'it is no string and no URL');
   return parseEndpoint(text);
 }
 
 function parseEndpoint(text: string): Endpoint {
   const url = URL.parse(text);
   const parts = URL_PARTS.exec(text);
-  if (url === null || parts === null) throw new Refusal('options.endpoint');
+  if (url === null || parts === null) {
+    throw refused('options.endpoint', 'it is no http: or https: URL, or has user info or a fragment');
+  }
   const [, scheme = '', authority = '', path = '', query = ''] = parts;
   const host = authority.toLowerCase().replace(scheme === 'https' ? /:443$/ : /:80$/, '');
   const target = `${path === '' ? '/' : path}${query}`;
   // What the URL parser would have to rewrite was not exact, and another parser may rewrite it otherwise.
-  if (url.href !== `${scheme}://${host}${target}`) throw new Refusal('options.endpoint');
+  if (url.href !== `${scheme}://${host}${target}`) {
+    throw refused('options.endpoint', `it is not written as a URL parser would: ${url.href}`);
+  }
   return { origin: url.origin, target, isCleartext: scheme === 'http' && !isLoopback(url.hostname) };
 }
 
@@ -308,7 +318,7 @@ const FIELD_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** RFC 9110 section 5.5: no control character but the tab, no white space around. */
 const FIELD_VALUE = /^(?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?$/;
 
-/** What frames the message, or what the profile itself says. */
+/** What frames the message, or what every request says. */
 const RESERVED = new Set([
   'host',
   'content-length',
@@ -331,7 +341,9 @@ const RESERVED = new Set([
 const CREDENTIALS = ['authorization', 'cookie', 'proxy-authorization'];
 
 function headersOf(value: unknown): Record<string, string> {
-  if (!isPlain(value) || Object.getOwnPropertySymbols(value).length > 0) throw new Refusal('options.headers');
+  if (!isPlain(value) || Object.getOwnPropertySymbols(value).length > 0) {
+    throw refused('options.headers', 'they are no plain object of names and values');
+  }
   return checkHeaders(Object.entries(value));
 }
 
@@ -343,8 +355,10 @@ export function checkHeaders(entries: Iterable<readonly [string, unknown]>): Rec
   const headers: Record<string, string> = {};
   for (const [name, value] of entries) {
     const key = name.toLowerCase();
-    const legal = typeof value === 'string' && FIELD_VALUE.test(value) && FIELD_NAME.test(name);
-    if (!legal || RESERVED.has(key) || key === '__proto__' || Object.hasOwn(headers, key)) throw new Refusal('options.headers');
+    if (RESERVED.has(key)) throw refused('options.headers', `reserved: ${key}`);
+    if (Object.hasOwn(headers, key)) throw refused('options.headers', `twice: ${key}`);
+    if (!FIELD_NAME.test(name) || key === '__proto__') throw refused('options.headers', `no legal name: ${name}`);
+    if (typeof value !== 'string' || !FIELD_VALUE.test(value)) throw refused('options.headers', `no legal value: ${key}`);
     headers[key] = value;
   }
   return headers;
@@ -354,17 +368,17 @@ export function checkHeaders(entries: Iterable<readonly [string, unknown]>): Rec
 export function checkCredentials(policy: CallPolicy, headers: Readonly<Record<string, string>>): void {
   if (!policy.endpoint.isCleartext || policy.allowCleartextCredentials === true) return;
   for (const name of [...CREDENTIALS, ...policy.secretHeaders]) {
-    if (Object.hasOwn(headers, name)) throw new Refusal('options.cleartext_credentials');
+    if (Object.hasOwn(headers, name)) throw refused('options.cleartext_credentials', name);
   }
 }
 
 // ---- Interceptors ----
 
 function interceptorOf(value: unknown): CallInterceptor {
-  if (!isObject(value)) throw new Refusal('options.interceptors');
+  if (!isObject(value)) throw refused('options.interceptors', 'one of them is no object');
   // Read once. An interceptor may be an instance with methods of its own: it is the caller's code, not the caller's data.
   const { before, after } = value;
-  if (before === undefined && after === undefined) throw new Refusal('options.interceptors');
+  if (before === undefined && after === undefined) throw refused('options.interceptors', 'one of them has neither before nor after');
   return {
     ...(before !== undefined && { before: method(value, before) }),
     ...(after !== undefined && { after: method(value, after) }),
@@ -372,6 +386,6 @@ function interceptorOf(value: unknown): CallInterceptor {
 }
 
 function method(self: object, value: unknown): (shown: OutgoingCall | FinishedCall) => void | Promise<void> {
-  if (typeof value !== 'function') throw new Refusal('options.interceptors');
+  if (typeof value !== 'function') throw refused('options.interceptors', 'before and after are functions');
   return (shown) => Reflect.apply(value, self, [shown]) as void | Promise<void>;
 }

@@ -4,7 +4,6 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { A2A_SDK_VERSION, FAILURE_RULES, PROTOCOL_VERSIONS, UNDICI_VERSION } from '../lib/index.js';
 import { startAgent } from './demo/agent.js';
 
@@ -12,12 +11,16 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 
 /** Runs an example of the README as a person would who pasted it into a file, against `url`. */
-async function run(example: string, url: string): Promise<{ stdout: string; stderr: string }> {
+async function run(example: string, url: string): Promise<{ code: number; stdout: string; stderr: string }> {
   const folder = mkdtempSync(join(root, 'spec', '.readme-'));
   try {
     const file = join(folder, 'example.ts');
     writeFileSync(file, example.replaceAll("'a2a-strict'", "'../../lib/index.js'"));
-    return await promisify(execFile)(process.execPath, ['--import', 'tsx', file, url], { cwd: root, timeout: 20_000 });
+    return await new Promise((resolve) => {
+      execFile(process.execPath, ['--import', 'tsx', file, url], { cwd: root, timeout: 20_000 }, (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+      });
+    });
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -34,19 +37,21 @@ describe('The README', () => {
       const sent = await run(send, agent.url);
       assert.match(sent.stdout, /^task \{/);
       assert.match(sent.stdout, /\d+ bytes/);
-      assert.equal(sent.stderr, '');
+      assert.deepEqual([sent.code, sent.stderr], [0, '']);
       const streamed = await run(stream, agent.url);
       assert.match(streamed.stdout, /words/);
-      assert.equal(streamed.stderr, '');
+      assert.deepEqual([streamed.code, streamed.stderr], [0, '']);
+      assert.match(streamed.stdout, /TASK_STATE_COMPLETED/);
     } finally {
       await agent.close();
     }
   });
 
   test('Its first example tells a failure in one line', async () => {
-    const { stdout, stderr } = await run(examples[0]!, 'http://127.0.0.1:1/');
+    const { code, stdout, stderr } = await run(examples[0]!, 'http://127.0.0.1:1/');
+    assert.equal(code, 1);
     assert.equal(stdout, '');
-    assert.equal(stderr, 'A2A transport unavailable (http.connect) not_sent\n');
+    assert.equal(stderr, '{"kind":"unavailable","rule":"http.connect","delivery":"not_sent"}\n');
   });
 
   test('Its table has every rule, each with its kind, and no other', () => {

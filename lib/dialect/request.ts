@@ -85,12 +85,16 @@ export interface SendMessageInput {
   readonly tenant?: string | undefined;
 }
 
+/** The request of `getTask`. */
 export interface GetTaskInput {
+  /** The task's. Not empty. */
   readonly id: string;
+  /** How many of the latest messages of the history to include; 0 for none. */
   readonly historyLength?: number | undefined;
   readonly tenant?: string | undefined;
 }
 
+/** The request of `listTasks`; an empty one asks for all. */
 export interface ListTasksInput {
   readonly contextId?: string | undefined;
   /** Only tasks in this state; `TASK_STATE_UNSPECIFIED` or absent: in any. */
@@ -104,27 +108,34 @@ export interface ListTasksInput {
   readonly tenant?: string | undefined;
 }
 
+/** The request of `cancelTask`. */
 export interface CancelTaskInput {
+  /** The task's. Not empty. */
   readonly id: string;
   readonly metadata?: JsonObject | undefined;
   readonly tenant?: string | undefined;
 }
 
+/** The request of `subscribeToTask`. */
 export interface SubscribeToTaskInput {
+  /** The task's. Not empty. */
   readonly id: string;
   readonly tenant?: string | undefined;
 }
 
+/** The request of `createTaskPushNotificationConfig`. */
 export interface CreatePushNotificationConfigInput extends PushNotificationConfigInput {
   readonly taskId: string;
 }
 
+/** The request of `getTaskPushNotificationConfig` and `deleteTaskPushNotificationConfig`. */
 export interface GetPushNotificationConfigInput {
   readonly taskId: string;
   readonly id: string;
   readonly tenant?: string | undefined;
 }
 
+/** The request of `listTaskPushNotificationConfigs`. */
 export interface ListPushNotificationConfigsInput {
   readonly taskId: string;
   readonly pageSize?: number | undefined;

@@ -1,7 +1,7 @@
 /**
  * The 1.0 dialect: ProtoJSON as the A2A specification 1.0 binds it to JSON-RPC.
  *
- * Everything that ProtoJSON omits at its default may be missing; what the profile wants present is checked here. Enums are names,
+ * Everything that ProtoJSON omits at its default may be missing; what has to be present all the same is checked here. Enums are names,
  * never numbers.
  */
 import {

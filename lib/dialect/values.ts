@@ -28,7 +28,9 @@ export function check<T>(schema: Schema<T>, value: unknown, rule: FailureRule = 
   // The last item of a member that the schema does not know is that member's name.
   const isUnknownMember = issue.type === 'strict_object' && issue.expected === 'never';
   const path = placeOf(isUnknownMember ? issue.path?.slice(0, -1) : issue.path, prefix);
-  throw new Refusal(issue.message === PAYLOAD ? PAYLOAD : rule, { path: path === '' ? undefined : path });
+  // What was expected and what was there, with the value: for `unwrap()` alone.
+  const reason = new TypeError(isUnknownMember ? `no such member: ${String(issue.path?.at(-1)?.key)}` : issue.message);
+  throw new Refusal(issue.message === PAYLOAD ? PAYLOAD : rule, { path: path === '' ? undefined : path, reason });
 }
 
 /** The decoder of results of one kind. @throws {Refusal} `a2a.schema`, `a2a.payload`; see {@link check} */

@@ -166,7 +166,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       method: 'POST',
       headers,
       body: Object.assign(body, { [DISTURBED]: true }),
-      // The profile's clocks are the only ones.
+      // The caller's clocks are the only ones.
       headersTimeout: 0,
       bodyTimeout: 0,
       // For undici's interceptors: what they would do by default, or by their own options.

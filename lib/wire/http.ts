@@ -1,11 +1,11 @@
 /**
- * What counts as an HTTP answer: the judgement of a response head, and which rule an error of the HTTP client stands for (section 2 of
- * the profile).
+ * What counts as an HTTP answer: the judgement of a response head, and which rule an error of the HTTP client stands for: the `http.`
+ * rules.
  */
 import type { Dispatcher } from 'undici';
 import { Refusal, type FailureRule } from '../failure.js';
 
-/** The headers that the profile judges, each with all its values in the order they came. */
+/** The headers that are judged, each with all its values in the order they came. */
 export interface ResponseHead {
   readonly status: number;
   readonly contentType: readonly string[];

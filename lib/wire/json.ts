@@ -36,7 +36,7 @@ export interface JsonText {
  */
 const MEMBERS_KEPT = 5;
 
-/** The rows of section 4 that the scan decides, in the order of the table: of several, the first is reported. */
+/** The rules that the scan decides, in the order of the README's table: of several, the first is reported. */
 const SCAN_RULES = [
   'json.depth',
   'json.duplicate_member',
@@ -53,7 +53,7 @@ const NOTHING_BROKEN = SCAN_RULES.length;
 
 /**
  * Parses one I-JSON text.
- * @throws {Refusal} `json.*`, the first row of section 4 that is broken.
+ * @throws {Refusal} `json.*`, the first that is broken in the order of the README's table.
  */
 export function parseJson(bytes: Buffer): JsonText {
   let value: unknown;

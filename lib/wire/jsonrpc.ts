@@ -1,5 +1,5 @@
 /**
- * JSON-RPC 2.0 envelopes: the request that is sent, and what counts as the answer to it (section 5 of the profile).
+ * JSON-RPC 2.0 envelopes: the request that is sent, and what counts as the answer to it: the `jsonrpc.` rules.
  */
 import { randomFillSync } from 'node:crypto';
 import { Refusal, RemoteError } from '../failure.js';

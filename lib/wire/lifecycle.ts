@@ -1,5 +1,5 @@
 /**
- * The order and identity of a stream's events, and what counts as its end: section 7 of the profile.
+ * The order and identity of a stream's events, and what counts as its end: the `stream.` rules.
  */
 import { TaskState, type StreamResponse } from '@a2a-js/sdk';
 import { Refusal } from '../failure.js';

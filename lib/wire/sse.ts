@@ -1,5 +1,5 @@
 /**
- * Bytes → SSE frames, section 3 of the profile. Works on any chunking with the same verdict: what decides is the first byte at
+ * Bytes → SSE frames: the `sse.` rules. Works on any chunking with the same verdict: what decides is the first byte at
  * which a violation is certain, and never where a chunk happened to end.
  *
  * Pulled, not pushed: chunks wait untouched until the consumer asks for the next frame. Each byte is looked at once and copied at
