@@ -298,7 +298,10 @@ describe('The cost of strictness', () => {
   };
   for (const [name, run] of Object.entries(shapes)) {
     test(`Time is linear in ${name}`, () => {
-      assert.ok(growth(run, 20_000) < 9);
+      // What is quadratic is so each time; what another process does to one measurement, it hardly does to three.
+      let ratio = Infinity;
+      for (let attempt = 0; attempt < 3 && ratio >= 9; attempt++) ratio = Math.min(ratio, growth(run, 20_000));
+      assert.ok(ratio < 9, `four times the input took ${ratio.toFixed(1)} times as long`);
     });
   }
 });

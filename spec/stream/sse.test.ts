@@ -743,7 +743,9 @@ describe('Decoding takes time linear in the bytes', () => {
   ];
   for (const [name, work] of works) {
     test(`of ${name}`, () => {
-      const ratio = growth(work);
+      // What is quadratic is so each time; what another process does to one measurement, it hardly does to three.
+      let ratio = Infinity;
+      for (let attempt = 0; attempt < 3 && ratio >= LINEAR_AT_MOST; attempt++) ratio = Math.min(ratio, growth(work));
       assert.ok(ratio < LINEAR_AT_MOST, `${TIMES} times the work took ${ratio.toFixed(1)} times as long`);
     });
   }
