@@ -39,11 +39,16 @@ interface Template {
 const MAX_TEMPLATES = 4;
 /** So many templates are learnt for nothing before the stream is taken for one in which no two events are alike. */
 const MAX_VAIN = 8;
+/** And so many in all: an agent must not make us learn for ever. */
+const MAX_LEARNT = 256;
+/** A larger event is not learnt from: it would be kept for as long as the stream, and gains the least. */
+const MAX_EVENT_BYTES = 64 * 1024;
 
 export class RepeatRecognition {
   readonly #plain: PlainDecoder;
   readonly #templates: Template[] = [];
   #vain = 0;
+  #learnt = 0;
 
   constructor(plain: PlainDecoder) {
     this.#plain = plain;
@@ -58,7 +63,8 @@ export class RepeatRecognition {
       return { event: withText(template.event, text), isFinal: false, raw: rawOf(data, template), start: template.start };
     }
     const decoded = this.#plain(data);
-    if (this.#vain < MAX_VAIN && !decoded.isFinal) this.#learn(data, decoded);
+    const mayLearn = this.#vain < MAX_VAIN && this.#learnt < MAX_LEARNT && data.length <= MAX_EVENT_BYTES;
+    if (mayLearn && !decoded.isFinal) this.#learn(data, decoded);
     return decoded;
   }
 
@@ -66,14 +72,17 @@ export class RepeatRecognition {
     const text = textOf(event);
     if (text === undefined || event.$case !== 'artifactUpdate') return;
     this.#vain++;
-    const quoted = Buffer.from(JSON.stringify(text));
-    const at = data.lastIndexOf(quoted);
+    this.#learnt++;
+    const body = Buffer.from(JSON.stringify(text).slice(1, -1));
+    const at = lastString(data, body);
     // A text that is escaped in some other way is not found, and not missed.
     if (at < 0) return;
-    const before = Buffer.from(data.subarray(0, at + 1));
-    const after = Buffer.from(data.subarray(at + quoted.length - 1));
+    const before = Buffer.from(data.subarray(0, at));
+    const after = Buffer.from(data.subarray(at + body.length));
     if (!this.#isProven(before, after, event)) return;
-    this.#templates.unshift({ before, after, start, behind: data.length - start - raw.length, event });
+    // A copy: the event itself is the consumer's, to do with as it likes.
+    const template = { before, after, start, behind: data.length - start - raw.length, event: withText(event, '') };
+    this.#templates.unshift(template);
     if (this.#templates.length > MAX_TEMPLATES) this.#templates.pop();
   }
 
@@ -87,6 +96,22 @@ export class RepeatRecognition {
       return false;
     }
   }
+}
+
+/**
+ * Where the last JSON string with this body begins, or -1. String by string, in linear time: a search for bytes that the agent chose, in bytes
+ * that it chose too, need not be.
+ */
+function lastString(data: Buffer, body: Buffer): number {
+  let last = -1;
+  for (let at = 0; at < data.length; at++) {
+    if (data[at] !== 0x22) continue;
+    const start = at + 1;
+    at = start;
+    while (data[at] !== 0x22) at += data[at] === 0x5c ? 2 : 1;
+    if (at - start === body.length && data.compare(body, 0, body.length, start, at) === 0) last = start;
+  }
+  return last;
 }
 
 /** The text of an artifact update that has one text part and nothing that would have to be copied with it. */

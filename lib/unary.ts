@@ -48,10 +48,17 @@ export function decodeError(body: Buffer, decoder: ResponseDecoder, plan: BodyPl
   throw new Refusal(plan.otherwise);
 }
 
-/** Collects a body, at most its bound. */
+const BLOCK_BYTES = 16 * 1024;
+
+/**
+ * Collects a body, at most its bound. A chunk is a view of all that was read from the socket at once, and an object of its own: what comes in
+ * tiny chunks, or in chunks that a hostile agent has padded with extensions, is copied together, so that memory follows the bytes.
+ */
 export class Body {
   readonly #max: number;
-  readonly #chunks: Buffer[] = [];
+  readonly #parts: Buffer[] = [];
+  #block: Buffer = Buffer.alloc(0);
+  #used = 0;
   #length = 0;
 
   constructor(max: number) {
@@ -61,15 +68,41 @@ export class Body {
   /** @returns whether the bound still holds */
   add(chunk: Buffer): boolean {
     this.#length += chunk.length;
-    // A chunk is a view of all that was read from the socket at once: with chunk extensions a hostile agent could make that many times what
-    // the bound counts.
-    this.#chunks.push(chunk.length * 4 < chunk.buffer.byteLength ? Buffer.from(chunk) : chunk);
-    return this.#length <= this.#max;
+    if (this.#length > this.#max) return false;
+    const isPadded = chunk.length * 4 < chunk.buffer.byteLength;
+    // Most bodies come in one chunk, and large ones in large chunks.
+    const isOnly = this.#length === chunk.length;
+    if (!isPadded && (isOnly || chunk.length >= BLOCK_BYTES)) {
+      this.#endBlock();
+      this.#parts.push(chunk);
+    } else {
+      this.#copy(chunk);
+    }
+    return true;
   }
 
   whole(): Buffer {
-    const [first] = this.#chunks;
-    return this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks, this.#length);
+    this.#endBlock();
+    const [first] = this.#parts;
+    return this.#parts.length === 1 && first !== undefined ? first : Buffer.concat(this.#parts, this.#length);
+  }
+
+  #copy(chunk: Buffer): void {
+    for (let at = 0; at < chunk.length;) {
+      if (this.#used === this.#block.length) {
+        this.#endBlock();
+        this.#block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+      }
+      const copied = chunk.copy(this.#block, this.#used, at);
+      this.#used += copied;
+      at += copied;
+    }
+  }
+
+  #endBlock(): void {
+    if (this.#used > 0) this.#parts.push(this.#block.subarray(0, this.#used));
+    this.#block = Buffer.alloc(0);
+    this.#used = 0;
   }
 }
 

@@ -133,6 +133,48 @@ describe('Recognition of repeats', () => {
     assert.deepEqual(again.event.$case === 'artifactUpdate' && again.event.value.artifact?.extensions, []);
   });
 
+  test('owes nothing to the event that it learnt from: what a consumer does to it changes no other', () => {
+    const repeats = new RepeatRecognition(plainDecoder(v1_0));
+    const shape = v1('"mediaType":"text/plain",', ',"append":true');
+    const { event } = repeats.decode(Buffer.from(shape('first')));
+    const expected = outcomeOf(plainDecoder(v1_0), Buffer.from(shape('second')));
+    assert.ok(event.$case === 'artifactUpdate' && event.value.artifact !== undefined);
+    Object.assign(event.value, { taskId: 'mine', contextId: 'mine', append: 'mine', lastChunk: true, metadata: { mine: 1 } });
+    Object.assign(event.value.artifact, { artifactId: 'mine', name: 'mine', extensions: ['mine'] });
+    Object.assign(event.value.artifact.parts[0]!, { mediaType: 'mine', filename: 'mine', metadata: {} });
+    assert.deepEqual(outcomeOf((bytes) => repeats.decode(bytes), Buffer.from(shape('second'))), expected);
+  });
+
+  test('learns in linear time, whatever the text and whatever it is looked for in', () => {
+    const decode = (size: number): number => {
+      const data = Buffer.from(v1('', `,"unknown":"${'\\"'.repeat(size)}"`)(`${'\\"'.repeat(size / 10)}x`));
+      let least = Infinity;
+      for (let i = 0; i < 5; i++) {
+        const repeats = new RepeatRecognition(plainDecoder(v1_0));
+        const from = performance.now();
+        repeats.decode(data);
+        least = Math.min(least, performance.now() - from);
+      }
+      return least;
+    };
+    decode(3000);
+    let ratio = Infinity;
+    for (let attempt = 0; attempt < 3 && ratio >= 16; attempt++) ratio = decode(24_000) / decode(3000);
+    assert.ok(ratio < 16, `eight times the event took ${ratio.toFixed(1)} times as long`);
+  });
+
+  test('learns nothing from large events, and not for ever', () => {
+    const behind = counted(plainDecoder(v1_0));
+    const repeats = new RepeatRecognition(behind.decode);
+    const large = Buffer.from(v1('', `,"unknown":"${'x'.repeat(70_000)}"`)('text'));
+    repeats.decode(large);
+    repeats.decode(large);
+    assert.equal(behind.taken(), 2);
+    // Each new shape is repeated once, so that none was learnt in vain.
+    for (let i = 0; i < 1000; i++) for (const body of ['a', 'b']) repeats.decode(Buffer.from(v1(`"filename":"${i}",`)(body)));
+    assert.ok(behind.taken() > 1500 && behind.taken() < 2600, String(behind.taken()));
+  });
+
   test('learns no more where no two events are alike', () => {
     const behind = counted(plainDecoder(v1_0));
     const repeats = new RepeatRecognition(behind.decode);

@@ -26,7 +26,6 @@ const JUDGED = {
   'retry-after': 'retryAfter',
 } as const;
 const JUDGED_NAMES: ReadonlyMap<string, (typeof JUDGED)[keyof typeof JUDGED]> = new Map(Object.entries(JUDGED));
-const OUTER_SPACE = /^[ \t]+|[ \t]+$/g;
 const JUDGED_LENGTHS: ReadonlySet<number> = new Set(Object.keys(JUDGED).map((name) => name.length));
 
 /**
@@ -48,7 +47,7 @@ export function readHead(status: number, headers: Headers, raw: RawHeaders): Res
     for (const item of Array.isArray(value) ? (value as unknown[]) : [value]) {
       // RFC 9110 section 5.5: white space around a value is no part of it, and undici leaves it on. But around a transfer coding it keeps
       // undici's parser from seeing the coding: there it must not go unnoticed.
-      head[key].push(key === 'transferEncoding' ? textOf(item) : textOf(item).replace(OUTER_SPACE, ''));
+      head[key].push(key === 'transferEncoding' ? textOf(item) : trimmed(textOf(item)));
     }
   };
   if (Array.isArray(raw)) {
@@ -61,6 +60,19 @@ export function readHead(status: number, headers: Headers, raw: RawHeaders): Res
     for (const [name, value] of Object.entries(raw ?? headers)) add(name, value);
   }
   return head;
+}
+
+/** Without the spaces and tabs around it. No regular expression: one would take quadratic time for a value that is full of them. */
+function trimmed(value: string): string {
+  let start = 0;
+  let end = value.length;
+  while (start < end && isSpace(value.charCodeAt(start))) start++;
+  while (end > start && isSpace(value.charCodeAt(end - 1))) end--;
+  return value.slice(start, end);
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x09;
 }
 
 function textOf(value: unknown): string {

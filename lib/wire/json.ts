@@ -194,6 +194,8 @@ function scan(bytes: Buffer, start: number, length: number, outer: number, membe
       depth++;
       expectName = byte === OPEN_OBJECT;
       nameCounts[depth] = expectName ? 0 : -1;
+      // Of a call that the engine cut short, one might be left.
+      nameSets[depth] = undefined;
     } else if (byte === COLON) {
       if (depth === 1 && memberName !== undefined) memberStart = trimmedStart(bytes, at + 1);
     } else if (byte === MINUS || (byte >= 0x30 && byte <= 0x39)) {

@@ -37,7 +37,6 @@ export interface RpcResult {
   readonly start: number;
 }
 
-const NO_RESULT: RpcResult = { value: undefined, raw: new Uint8Array(0), start: 0 };
 
 /**
  * Decodes the answers to one request: one for a unary call, one an event for a stream.
@@ -87,7 +86,7 @@ export class ResponseDecoder {
     if (value['id'] !== this.#id && !(isError && value['id'] === null)) throw new Refusal('jsonrpc.id');
     if (hasError === (result !== undefined) && (hasError || !this.#resultOptional)) throw new Refusal('jsonrpc.result_or_error');
     if (isError) throw remoteError(value['error']);
-    if (result === undefined) return NO_RESULT;
+    if (result === undefined) return { value: undefined, raw: new Uint8Array(0), start: 0 };
     this.#before = Buffer.from(bytes.subarray(0, result.start));
     this.#after = Buffer.from(bytes.subarray(result.end));
     return { value: value['result'], raw: copyOf(bytes, result.start, result.end), start: result.start };
