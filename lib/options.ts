@@ -10,8 +10,8 @@ import { isObject, isPlain } from './dialect/values.js';
 import { Refusal, type FailureRule } from './failure.js';
 import type { CallInterceptor, FinishedCall, OutgoingCall } from './interceptor.js';
 import type { EventIdMode } from './wire/event_ids.js';
-import { isAborted } from './wire/exchange.js';
 import { MAX_TEXT_BYTES } from './wire/json.js';
+import { isAborted } from './wire/signal.js';
 
 /** The whole policy of one call. Nothing in it is inferred, and nothing is kept from one call to the next. */
 export interface CallOptions {

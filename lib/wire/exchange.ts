@@ -9,6 +9,8 @@ import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { Failure, Refusal, type Delivery } from '../failure.js';
 import { judgeClientError, readHead, retryAfterMs, type ClientErrorVerdict, type ResponseHead } from './http.js';
+import { watchRawHeaders } from './raw_headers.js';
+import { isAborted, signalRefusal, unwatch, watch } from './signal.js';
 
 /** What an exchange is told of the call. */
 export interface ExchangePolicy {
@@ -47,61 +49,20 @@ const ENCODED: ClientErrorVerdict = { rule: 'http.content_encoding', status: 200
 /** Never seen by anyone but undici: a reason to abort with. */
 class Ended extends Error {}
 
-// The platform's own, whatever a caller has put in their place on a signal: each is called with the signal as `this`.
-/* eslint-disable @typescript-eslint/unbound-method */
-const { addEventListener, removeEventListener } = EventTarget.prototype;
-const abortedOf = Object.getOwnPropertyDescriptor(AbortSignal.prototype, 'aborted')?.get;
-const reasonOf = Object.getOwnPropertyDescriptor(AbortSignal.prototype, 'reason')?.get;
-/* eslint-enable @typescript-eslint/unbound-method */
-
-/** @throws {TypeError} for an object that is no signal */
-export function isAborted(signal: AbortSignal): unknown {
-  return abortedOf?.call(signal) as unknown;
-}
-
 type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
-
-type RawHeaders = Dispatcher.DispatchController['rawHeaders'];
-
-/**
- * What a response's raw headers are before an interceptor changes them: `decompress` takes `content-encoding` off. It can only be there where
- * the controller is one that wraps another, and there the innermost is told of each head first.
- */
-function watchRawHeaders(controller: Dispatcher.DispatchController): (() => RawHeaders) | undefined {
-  let innermost: object = controller;
-  while ('target' in innermost && typeof innermost.target === 'object' && innermost.target !== null) innermost = innermost.target;
-  if (innermost === controller) return undefined;
-  let current: RawHeaders;
-  let first: RawHeaders;
-  Object.defineProperty(innermost, 'rawHeaders', {
-    configurable: true,
-    get: () => current,
-    set(headers: RawHeaders) {
-      // A copy: the list is changed in place.
-      first ??= Array.isArray(headers) ? (headers as Buffer[]).slice() : { ...headers };
-      current = headers;
-    },
-  });
-  return () => {
-    const headers = first;
-    // Informational heads come before the real one.
-    first = undefined;
-    return headers;
-  };
-}
 
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #policy: ExchangePolicy;
   readonly #listener: ExchangeListener;
   readonly #onAbort = (): void => {
     const { signal } = this.#policy;
-    if (signal !== undefined) this.#interrupt(signalRefusal(reasonOf?.call(signal)));
+    if (signal !== undefined) this.#interrupt(signalRefusal(signal));
   };
 
   #controller: Dispatcher.DispatchController | undefined;
   #delivery: Delivery = 'not_sent';
   #head: ResponseHead | undefined;
-  #rawHeaders: (() => RawHeaders) | undefined;
+  #rawHeaders: ReturnType<typeof watchRawHeaders>;
   #headers: Headers | undefined;
   #informational = 0;
   #bytes = 0;
@@ -149,7 +110,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
     if (signal === undefined) return;
     if (isAborted(signal) === true) this.#onAbort();
-    else addEventListener.call(signal, 'abort', this.#onAbort, { once: true });
+    else watch(signal, this.#onAbort);
   }
 
   /** Sends the request. */
@@ -267,7 +228,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   close(): void {
     clearTimeout(this.#totalTimer);
     const { signal } = this.#policy;
-    if (signal !== undefined) removeEventListener.call(signal, 'abort', this.#onAbort);
+    if (signal !== undefined) unwatch(signal, this.#onAbort);
   }
 
   /** The stream has ended: the agent has {@link LINGER_MS} left to close the response, and `expired` is called if it does not. */
@@ -420,14 +381,4 @@ export class Exchange implements Dispatcher.DispatchHandler {
 /** What a judge throws that is no refusal is the engine at its limits: a text or a list larger than it can make. */
 export function asRefusal(error: unknown): Refusal {
   return error instanceof Refusal ? error : new Refusal('limit.response_bytes', { reason: error });
-}
-
-function signalRefusal(reason: unknown): Refusal {
-  let isTimeout = false;
-  try {
-    isTimeout = typeof reason === 'object' && reason !== null && 'name' in reason && reason.name === 'TimeoutError';
-  } catch {
-    // A reason of the caller's that throws when it is looked at is some other reason.
-  }
-  return new Refusal(isTimeout ? 'deadline.signal' : 'canceled.signal', { reason });
 }
