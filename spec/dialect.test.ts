@@ -239,6 +239,15 @@ function refusal(rule: string, path?: string): (error: unknown) => true {
   };
 }
 
+test('The bytes of a raw part are in a buffer of their own', () => {
+  const decoded = v1_0.decodeEvent({ message: { messageId: 'm', role: 'ROLE_AGENT', parts: [{ raw: 'aGk' }, { raw: '-_8' }, { raw: '' }] } });
+  assert.ok(decoded.$case === 'message');
+  const bytes = decoded.value.parts.map(({ content: is }) => (is?.$case === 'raw' ? is.value : Buffer.alloc(1)));
+  assert.deepEqual(bytes.map((each) => each.toString('hex')), ['6869', 'fbff', '']);
+  assert.equal(new Set(bytes.map(({ buffer }) => buffer)).size, 3);
+  for (const { buffer } of bytes) assert.ok(buffer.byteLength <= 4);
+});
+
 describe('Agent cards', () => {
   const V1 = {
     name: 'Card',

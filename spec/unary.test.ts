@@ -30,6 +30,24 @@ describe('The body of an answer', () => {
     assert.deepEqual(new Body(1).whole(), Buffer.alloc(0));
   });
 
+  test('is whole in any mixture of large, small and padded chunks', () => {
+    const all = Buffer.from(Array.from({ length: 100_000 }, (_, i) => (i * 7 + (i >> 8)) & 0xff));
+    for (const sizes of [[1, 20_000, 3], [16_384, 1], [16_383, 2, 40_000], [5_000], [1, 1, 50_000, 1]]) {
+      for (const padding of [0, 200_000]) {
+        const body = new Body(all.length);
+        for (let at = 0, turn = 0; at < all.length; turn++) {
+          const chunk = all.subarray(at, at + sizes[turn % sizes.length]!);
+          // As undici hands it over: a view of what was read at once.
+          const read = Buffer.allocUnsafeSlow(chunk.length + (turn % 2) * padding);
+          chunk.copy(read);
+          assert.equal(body.add(read.subarray(0, chunk.length)), true);
+          at += chunk.length;
+        }
+        assert.ok(body.whole().equals(all), `${sizes.join()} with ${padding}`);
+      }
+    }
+  });
+
   test('holds no more memory than its bytes, however large the reads were that they stood in', () => {
     const body = new Body(10_000);
     const before = held();

@@ -106,7 +106,7 @@ export const object = <Entries extends v.ObjectEntries>(
 /** `metadata` and its like. */
 export const metadata = maybe(open);
 
-/** A map from names that the peer chose. Built without a prototype's help: any name is data. */
+/** A map from names that the peer chose: each is data, whatever it means to JavaScript (the one that would set a prototype is refused before). */
 export function map<T>(schema: Schema<T>): Schema<Record<string, T>> {
   return v.pipe(
     v.nullish(open, () => ({})),

@@ -103,7 +103,7 @@ const FORBIDDEN_NAME = '__proto__';
 /** Up to this many names of one object are compared with each other; from there on a set holds them, or time would be quadratic. */
 const COMPARED_NAMES = 12;
 
-// The scan's working store. It never calls out and never waits, so one store serves every call.
+// The scan's working store. It never waits and runs nobody else's code, so one store serves every call.
 /** For each open level: the number of names seen in it, or -1 where it is a list. */
 const nameCounts = new Int32Array(MAX_DEPTH + 1);
 /** For each open level: the set of its names, once they are too many or too odd to compare as bytes. */
