@@ -5,7 +5,8 @@ import type { Dispatcher } from 'undici';
 import type { OperationName } from './dialect/dialect.js';
 import { Refusal, type Failure } from './failure.js';
 import type { CallInterceptor, FinishedCall } from './interceptor.js';
-import { checkCredentials, checkHeaders, type CallPolicy } from './options.js';
+import type { CallPolicy } from './options.js';
+import { checkCredentials, checkHeaders } from './policy/headers.js';
 import { Exchange, type ExchangeListener } from './wire/exchange.js';
 import type { ResponseHead } from './wire/http.js';
 

@@ -33,6 +33,7 @@ export const FAILURE_RULES = Object.freeze({
   'request.bytes': 'invalid_argument',
   'interceptor.before': 'invalid_argument',
   'interceptor.after': 'invalid_argument',
+  'network.refused': 'invalid_argument',
   // Time and cancellation.
   'deadline.signal': 'deadline_exceeded',
   'deadline.connect': 'deadline_exceeded',
@@ -89,6 +90,21 @@ export const FAILURE_RULES = Object.freeze({
   'stream.identity': 'protocol',
   'stream.after_end': 'protocol',
   'stream.incomplete': 'unavailable',
+  // Agent cards (a2a-strict/discovery).
+  'card.interface': 'protocol',
+  'card.unsigned': 'protocol',
+  'card.signature': 'protocol',
+  'card.keys': 'invalid_argument',
+  'card.store': 'invalid_argument',
+  // One remote agent (a2a-strict/agent).
+  'agent.authorization': 'invalid_argument',
+  'agent.artifact_append': 'protocol',
+  'agent.task_bytes': 'response_too_large',
+  // Text (a2a-strict/text).
+  'text.address': 'invalid_argument',
+  'text.empty': 'invalid_argument',
+  'text.closed': 'invalid_argument',
+  'text.failed': 'remote_agent',
 } as const satisfies Record<string, FailureKind>);
 
 /** The rule that was broken: a stable identifier, documented in the README's table. */

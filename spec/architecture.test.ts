@@ -14,10 +14,16 @@ const LAYERS: readonly (readonly string[])[] = [
   ['failure.ts', 'versions.ts'],
   ['wire'],
   ['dialect'],
+  ['policy'],
   ['interceptor.ts', 'options.ts'],
   ['call.ts', 'repeat.ts', 'unary.ts', 'stream.ts'],
-  ['client.ts'],
+  ['client.ts', 'hardened'],
   ['index.ts'],
+  ['discovery'],
+  ['agent'],
+  ['text'],
+  ['sdk'],
+  ['cli'],
 ];
 
 /** What `lib` may import from outside. */

@@ -12,8 +12,12 @@ import { SINKS, inspectAll } from './support/caller_sinks.js';
 
 const RULES: Readonly<Record<FailureKind, readonly FailureRule[]>> = {
   invalid_argument: [
+    'agent.authorization',
+    'card.keys',
+    'card.store',
     'interceptor.after',
     'interceptor.before',
+    'network.refused',
     'options.cleartext_credentials',
     'options.dialect',
     'options.dispatcher',
@@ -27,11 +31,18 @@ const RULES: Readonly<Record<FailureKind, readonly FailureRule[]>> = {
     'options.unknown',
     'request.bytes',
     'request.params',
+    'text.address',
+    'text.closed',
+    'text.empty',
   ],
   protocol: [
     'a2a.identity',
     'a2a.payload',
     'a2a.schema',
+    'agent.artifact_append',
+    'card.interface',
+    'card.signature',
+    'card.unsigned',
     'http.content_encoding',
     'http.content_type',
     'http.malformed',
@@ -62,7 +73,7 @@ const RULES: Readonly<Record<FailureKind, readonly FailureRule[]>> = {
     'stream.identity',
     'stream.message_only',
   ],
-  remote_agent: ['remote.error'],
+  remote_agent: ['remote.error', 'text.failed'],
   unavailable: [
     'http.connect',
     'http.connection_lost',
@@ -73,7 +84,7 @@ const RULES: Readonly<Record<FailureKind, readonly FailureRule[]>> = {
   ],
   deadline_exceeded: ['deadline.connect', 'deadline.idle', 'deadline.signal', 'deadline.total'],
   canceled: ['canceled.signal'],
-  response_too_large: ['limit.event_bytes', 'limit.head_bytes', 'limit.response_bytes', 'limit.stream_bytes', 'limit.stream_events'],
+  response_too_large: ['agent.task_bytes', 'limit.event_bytes', 'limit.head_bytes', 'limit.response_bytes', 'limit.stream_bytes', 'limit.stream_events'],
 };
 
 const ALL_RULES = Object.keys(FAILURE_RULES) as FailureRule[];

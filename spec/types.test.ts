@@ -154,6 +154,23 @@ function layerOf(rule: FailureRule): string {
     case 'stream.after_end':
     case 'stream.incomplete':
       return 'stream';
+    case 'network.refused':
+      return 'network';
+    case 'card.interface':
+    case 'card.unsigned':
+    case 'card.signature':
+    case 'card.keys':
+    case 'card.store':
+      return 'card';
+    case 'agent.authorization':
+    case 'agent.artifact_append':
+    case 'agent.task_bytes':
+      return 'agent';
+    case 'text.address':
+    case 'text.empty':
+    case 'text.closed':
+    case 'text.failed':
+      return 'text';
   }
 }
 

@@ -113,8 +113,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     else watch(signal, this.#onAbort);
   }
 
-  /** Sends the request. */
-  send(dispatcher: Dispatcher, headers: string[], body: Buffer): void {
+  /** Sends the request: a POST of `body`, or a GET where there is none. */
+  send(dispatcher: Dispatcher, headers: string[], body?: Buffer): void {
     const { endpoint, connectTimeoutMs } = this.#policy;
     if (connectTimeoutMs !== undefined) {
       this.#connectTimer = setTimeout(() => {
@@ -124,9 +124,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const options = {
       origin: endpoint.origin,
       path: endpoint.target,
-      method: 'POST',
+      method: body === undefined ? 'GET' : 'POST',
       headers,
-      body: Object.assign(body, { [DISTURBED]: true }),
+      body: body === undefined ? null : Object.assign(body, { [DISTURBED]: true }),
       // The caller's clocks are the only ones.
       headersTimeout: 0,
       bodyTimeout: 0,
