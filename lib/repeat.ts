@@ -8,7 +8,7 @@
  * backslash, no control character), consists of the same tokens but for that one string. So it keeps or breaks just the rules that the
  * template kept: framing is judged before, and order and identity after, as for every event. Whatever does not fit goes the plain path.
  */
-import { isAscii, isUtf8 } from 'node:buffer';
+import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import type { StreamEvent } from './wire/lifecycle.js';
 
@@ -17,9 +17,9 @@ export interface DecodedEvent {
   readonly event: StreamEvent;
   /** 0.3: the event says that it is the last. */
   readonly isFinal: boolean;
-  readonly raw: Uint8Array;
-  /** Where in the data the result begins. */
+  /** Where in the data the result stands, `end` exclusive. */
   readonly start: number;
+  readonly end: number;
 }
 
 /** The plain path. @throws {Refusal} */
@@ -60,7 +60,7 @@ export class RepeatRecognition {
       const text = textBetween(data, template);
       if (text === undefined) continue;
       this.#vain = 0;
-      return { event: withText(template.event, text), isFinal: false, raw: rawOf(data, template), start: template.start };
+      return { event: withText(template.event, text), isFinal: false, start: template.start, end: data.length - template.behind };
     }
     const decoded = this.#plain(data);
     const mayLearn = this.#vain < MAX_VAIN && this.#learnt < MAX_LEARNT && data.length <= MAX_EVENT_BYTES;
@@ -68,7 +68,7 @@ export class RepeatRecognition {
     return decoded;
   }
 
-  #learn(data: Buffer, { event, raw, start }: DecodedEvent): void {
+  #learn(data: Buffer, { event, start, end }: DecodedEvent): void {
     const text = textOf(event);
     if (text === undefined || event.$case !== 'artifactUpdate') return;
     this.#vain++;
@@ -81,7 +81,7 @@ export class RepeatRecognition {
     const after = Buffer.from(data.subarray(at + body.length));
     if (!this.#isProven(before, after, event)) return;
     // A copy: the event itself is the consumer's, to do with as it likes.
-    const template = { before, after, start, behind: data.length - start - raw.length, event: withText(event, '') };
+    const template = { before, after, start, behind: data.length - end, event: withText(event, '') };
     this.#templates.unshift(template);
     if (this.#templates.length > MAX_TEMPLATES) this.#templates.pop();
   }
@@ -158,19 +158,16 @@ function textBetween(data: Buffer, { before, after }: Template): string | undefi
   const start = before.length;
   const end = data.length - after.length;
   if (end < start || !hasBytes(data, after, end) || !hasBytes(data, before, 0)) return undefined;
+  let bits = 0;
   for (let at = start; at < end; at++) {
     const byte = data[at] as number;
     if (byte === 0x22 || byte === 0x5c || byte < 0x20) return undefined;
+    bits |= byte;
   }
-  const body = data.subarray(start, end);
-  if (isAscii(body)) return body.toString('latin1');
-  return isUtf8(body) ? body.toString('utf8') : undefined;
+  if (bits < 0x80) return data.toString('latin1', start, end);
+  return isUtf8(data.subarray(start, end)) ? data.toString('utf8', start, end) : undefined;
 }
 
 function hasBytes(data: Buffer, bytes: Buffer, at: number): boolean {
   return data.compare(bytes, 0, bytes.length, at, at + bytes.length) === 0;
-}
-
-function rawOf(data: Buffer, { start, behind }: Template): Uint8Array {
-  return new Uint8Array(new Uint8Array(data.buffer, data.byteOffset + start, data.length - start - behind));
 }

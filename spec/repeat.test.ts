@@ -13,17 +13,17 @@ const ID = '0123456789abcdef0123456789abcdef';
 function plainDecoder(dialect: Dialect): PlainDecoder {
   const decoder = new ResponseDecoder(ID);
   return (data) => {
-    const { value, raw, start } = decoder.decode(data);
-    return { event: dialect.decodeEvent(value), isFinal: dialect.isFinal(value), raw, start };
+    const { value, start, end } = decoder.decode(data);
+    return { event: dialect.decodeEvent(value), isFinal: dialect.isFinal(value), start, end };
   };
 }
 
-type Outcome = { rule: string; path: string | undefined } | (Omit<DecodedEvent, 'raw' | 'start'> & { raw: string });
+type Outcome = { rule: string; path: string | undefined } | (Omit<DecodedEvent, 'start' | 'end'> & { raw: string });
 
 function outcomeOf(decode: PlainDecoder, data: Buffer): Outcome {
   try {
-    const { event, isFinal, raw } = decode(data);
-    return { event, isFinal, raw: Buffer.from(raw).toString('latin1') };
+    const { event, isFinal, start, end } = decode(data);
+    return { event, isFinal, raw: data.toString('latin1', start, end) };
   } catch (error) {
     assert.ok(error instanceof Refusal);
     return { rule: error.rule, path: error.path };
@@ -117,7 +117,7 @@ describe('Recognition of repeats', () => {
     });
   }
 
-  test('hands out objects and bytes that no two events share', () => {
+  test('hands out objects that no two events share', () => {
     const repeats = new RepeatRecognition(plainDecoder(v1_0));
     const decode = (body: string): DecodedEvent => repeats.decode(Buffer.from(v1('')(body)));
     decode('first');
@@ -127,8 +127,6 @@ describe('Recognition of repeats', () => {
     a.event.value.artifact?.extensions.push('changed');
     assert.equal(b.event.value.artifact?.parts.length, 1);
     assert.deepEqual(b.event.value.artifact.extensions, []);
-    assert.notEqual(a.raw.buffer, b.raw.buffer);
-    assert.equal(a.raw.byteLength, a.raw.buffer.byteLength);
     const again = decode('three');
     assert.deepEqual(again.event.$case === 'artifactUpdate' && again.event.value.artifact?.extensions, []);
   });

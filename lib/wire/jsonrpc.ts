@@ -29,14 +29,26 @@ export function encodeRequest(id: string, method: string, params: JsonValue | un
   return Buffer.from(`{"jsonrpc":"2.0","id":"${id}","method":${JSON.stringify(method)}${tail}}`);
 }
 
-/** The result of a call: its value, and its exact bytes in a buffer of their own. */
-export interface RpcResult {
+/** The result of a call. */
+export class RpcResult {
   readonly value: unknown;
-  readonly raw: Uint8Array;
-  /** Where in the text it begins. */
+  /** Where in the text it stands, `end` exclusive; both 0 where there is none. */
   readonly start: number;
-}
+  readonly end: number;
+  readonly #text: Buffer;
 
+  constructor(value: unknown, text: Buffer, start: number, end: number) {
+    this.value = value;
+    this.start = start;
+    this.end = end;
+    this.#text = text;
+  }
+
+  /** Its exact bytes in a buffer of their own, made anew each time. */
+  get raw(): Uint8Array {
+    return copyOf(this.#text, this.start, this.end);
+  }
+}
 
 /**
  * Decodes the answers to one request: one for a unary call, one an event for a stream.
@@ -69,7 +81,7 @@ export class ResponseDecoder {
     const end = bytes.length - this.#after.length;
     if (end > start && startsWith(bytes, this.#before) && endsWith(bytes, this.#after)) {
       const value = parseInner(bytes, start, end);
-      if (value !== undefined) return { value, raw: copyOf(bytes, start, end), start };
+      if (value !== undefined) return new RpcResult(value, bytes, start, end);
     }
     return this.#decodeInFull(bytes);
   }
@@ -86,18 +98,18 @@ export class ResponseDecoder {
     if (value['id'] !== this.#id && !(isError && value['id'] === null)) throw new Refusal('jsonrpc.id');
     if (hasError === (result !== undefined) && (hasError || !this.#resultOptional)) throw new Refusal('jsonrpc.result_or_error');
     if (isError) throw remoteError(value['error']);
-    if (result === undefined) return { value: undefined, raw: new Uint8Array(0), start: 0 };
+    if (result === undefined) return new RpcResult(undefined, bytes, 0, 0);
     this.#before = Buffer.from(bytes.subarray(0, result.start));
     this.#after = Buffer.from(bytes.subarray(result.end));
-    return { value: value['result'], raw: copyOf(bytes, result.start, result.end), start: result.start };
+    return new RpcResult(value['result'], bytes, result.start, result.end);
   }
 }
 
 const CLOSING = Buffer.from('}');
 const MEMBERS: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'result', 'error']);
 
-/** A copy in a buffer of its own. */
-function copyOf(bytes: Buffer, start: number, end: number): Uint8Array {
+/** A copy of some of the bytes, in a buffer of its own. */
+export function copyOf(bytes: Buffer, start: number, end: number): Uint8Array {
   return new Uint8Array(new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start));
 }
 

@@ -9,7 +9,7 @@ import { isUtf8 } from 'node:buffer';
 import { Refusal } from '../failure.js';
 import { EventIds, type EventIdMode } from './event_ids.js';
 
-/** One event, framing removed. `data` is only valid until the next frame is asked for. */
+/** One event, framing removed. `data` is a view of what was read, and is never written to again. */
 export interface Frame {
   readonly data: Buffer;
   readonly id: string | undefined;
