@@ -15,7 +15,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['wire'],
   ['dialect'],
   ['policy'],
-  ['interceptor.ts', 'options.ts'],
+  ['diagnostics.ts', 'interceptor.ts', 'options.ts'],
   ['call.ts', 'repeat.ts', 'unary.ts', 'stream.ts'],
   ['client.ts', 'hardened'],
   ['index.ts'],
@@ -27,7 +27,7 @@ const LAYERS: readonly (readonly string[])[] = [
 ];
 
 /** What `lib` may import from outside. */
-const OUTSIDE = /^(?:node:|undici$|valibot$|@a2a-js\/sdk$)/;
+const OUTSIDE = /^(?:node:|undici$|valibot$|jose$|@a2a-js\/sdk(?:\/client|\/errors)?$)/;
 
 function files(): string[] {
   return readdirSync(LIB, { recursive: true, encoding: 'utf8' })

@@ -7,7 +7,7 @@
  */
 import type { Duplex } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { Failure, Refusal, type Delivery } from '../failure.js';
+import { Failure, Refusal, failureOf, type Delivery } from '../failure.js';
 import { judgeClientError, readHead, retryAfterMs, type ClientErrorVerdict, type ResponseHead } from './http.js';
 import { watchRawHeaders } from './raw_headers.js';
 import { isAborted, signalRefusal, unwatch, watch } from './signal.js';
@@ -92,6 +92,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return this.#bytes;
   }
 
+  /** How far the request has come. */
+  get delivery(): Delivery {
+    return this.#delivery;
+  }
+
   get status(): number | undefined {
     return this.#head?.status;
   }
@@ -113,8 +118,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     else watch(signal, this.#onAbort);
   }
 
-  /** Sends the request: a POST of `body`, or a GET where there is none. */
-  send(dispatcher: Dispatcher, headers: string[], body?: Buffer): void {
+  /** Sends the request: unless `method` says otherwise, a POST of `body`, or a GET where there is none. */
+  send(dispatcher: Dispatcher, headers: string[], body?: Buffer, method: Dispatcher.HttpMethod = body === undefined ? 'GET' : 'POST'): void {
     const { endpoint, connectTimeoutMs } = this.#policy;
     if (connectTimeoutMs !== undefined) {
       this.#connectTimer = setTimeout(() => {
@@ -124,9 +129,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const options = {
       origin: endpoint.origin,
       path: endpoint.target,
-      method: body === undefined ? 'GET' : 'POST',
+      method,
       headers,
-      body: body === undefined ? null : Object.assign(body, { [DISTURBED]: true }),
+      // An empty one is sent as none is; without one to mark, a retry handler would wait for its turn to send a GET again.
+      body: Object.assign(body ?? Buffer.alloc(0), { [DISTURBED]: true }),
       // The caller's clocks are the only ones.
       headersTimeout: 0,
       bodyTimeout: 0,
@@ -287,7 +293,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#delivery = 'answered';
       this.#head ??= { ...readHead(status, {}, null), retryAfter: retryAfter ?? [] };
     }
-    const failure = this.failure(new Refusal(rule, { reason: error }));
+    // What `hardenedAgent` refuses to connect to is refused by its own name, and is not an error of the network's.
+    const refused = stage === 'waiting' ? failureOf(error) : undefined;
+    const failure = this.failure(
+      refused?.rule === 'network.refused' ? new Refusal(refused.rule, { reason: refused.unwrap() }) : new Refusal(rule, { reason: error }),
+    );
     this.#over = true;
     this.#clearTimers();
     if (!this.#isDeaf) this.#listener.failed(failure);
