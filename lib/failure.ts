@@ -100,6 +100,7 @@ export const FAILURE_RULES = Object.freeze({
   'agent.authorization': 'invalid_argument',
   'agent.artifact_append': 'protocol',
   'agent.task_bytes': 'response_too_large',
+  'agent.stream_read': 'invalid_argument',
   // Text (a2a-strict/text).
   'text.address': 'invalid_argument',
   'text.empty': 'invalid_argument',

@@ -100,7 +100,7 @@ const CALL: OptionTable<CallPolicy> = {
   interceptors: ['options.interceptors', v.optional(v.array(v.pipe(v.unknown(), v.transform(interceptorOf))), () => [])],
 };
 
-const STREAM: OptionTable<StreamPolicy> = {
+export const STREAM_OPTIONS: OptionTable<StreamPolicy> = {
   ...CALL,
   maxEventBytes: ['options.limit', textLimit],
   maxStreamBytes: ['options.limit', unbounded],
@@ -111,7 +111,7 @@ const STREAM: OptionTable<StreamPolicy> = {
 
 /** One object of options may serve unary calls and streams: what belongs to streams is checked here too, and has no effect. */
 type UnaryPolicy = Omit<StreamPolicy, 'maxEventBytes'> & { readonly maxEventBytes: number | undefined };
-const UNARY: OptionTable<UnaryPolicy> = { ...STREAM, maxEventBytes: ['options.limit', v.optional(textLimit, none)] };
+const UNARY: OptionTable<UnaryPolicy> = { ...STREAM_OPTIONS, maxEventBytes: ['options.limit', v.optional(textLimit, none)] };
 
 function checkTenant({ tenant, protocolVersion }: CallPolicy): void {
   if (tenant !== '' && protocolVersion === '0.3') throw new Refusal('options.dialect', { path: 'tenant' });
@@ -121,7 +121,7 @@ function checkTenant({ tenant, protocolVersion }: CallPolicy): void {
 export const checkCallOptions: (options: unknown) => CallPolicy = optionChecker(UNARY, checkTenant);
 
 /** @throws {Refusal} `options.*` */
-export const checkStreamOptions: (options: unknown) => StreamPolicy = optionChecker(STREAM, checkTenant);
+export const checkStreamOptions: (options: unknown) => StreamPolicy = optionChecker(STREAM_OPTIONS, checkTenant);
 
 function interceptorOf(value: unknown): CallInterceptor {
   if (!isObject(value)) throw refused('options.interceptors', 'one of them is no object');

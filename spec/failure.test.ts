@@ -13,6 +13,7 @@ import { SINKS, inspectAll } from './support/caller_sinks.js';
 const RULES: Readonly<Record<FailureKind, readonly FailureRule[]>> = {
   invalid_argument: [
     'agent.authorization',
+    'agent.stream_read',
     'card.keys',
     'card.store',
     'interceptor.after',

@@ -165,6 +165,7 @@ function layerOf(rule: FailureRule): string {
     case 'agent.authorization':
     case 'agent.artifact_append':
     case 'agent.task_bytes':
+    case 'agent.stream_read':
       return 'agent';
     case 'text.address':
     case 'text.empty':

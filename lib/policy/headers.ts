@@ -29,7 +29,7 @@ const RESERVED = new Set([
   'x-a2a-extensions',
 ]);
 
-const CREDENTIALS = ['authorization', 'cookie', 'proxy-authorization'];
+const CREDENTIALS = new Set(['authorization', 'cookie', 'proxy-authorization']);
 
 /** @throws {Refusal} `options.headers` */
 export function headersOf(value: unknown): Record<string, string> {
@@ -59,7 +59,12 @@ export function checkHeaders(entries: Iterable<readonly [string, unknown]>): Rec
 /** @throws {Refusal} `options.cleartext_credentials` */
 export function checkCredentials(policy: HttpPolicy & { readonly endpoint: Endpoint }, headers: Readonly<Record<string, string>>): void {
   if (!policy.endpoint.isCleartext || policy.allowCleartextCredentials === true) return;
-  for (const name of [...CREDENTIALS, ...policy.secretHeaders]) {
-    if (Object.hasOwn(headers, name)) throw refused('options.cleartext_credentials', name);
+  for (const name of Object.keys(headers)) {
+    if (isCredential(name, policy.secretHeaders)) throw refused('options.cleartext_credentials', name);
   }
+}
+
+/** @param name in lower case, as those of `secretHeaders` */
+export function isCredential(name: string, secretHeaders: readonly string[]): boolean {
+  return CREDENTIALS.has(name) || secretHeaders.includes(name);
 }

@@ -13,7 +13,7 @@ import {
   type ExecutionEventBus,
   type RequestContext,
 } from '@a2a-js/sdk/server';
-import { UserBuilder, jsonRpcHandler } from '@a2a-js/sdk/server/express';
+import { UserBuilder, agentCardHandler, jsonRpcHandler } from '@a2a-js/sdk/server/express';
 import express, { type RequestHandler } from 'express';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -41,7 +41,7 @@ export interface AgentSetup {
 }
 
 export interface RunningAgent {
-  /** `http://127.0.0.1:<port>/`: the JSON-RPC endpoint of both dialects. */
+  /** `http://127.0.0.1:<port>/`: the JSON-RPC endpoint of both dialects, and the base URL below which the card is. */
   readonly url: string;
   /** Ends every connection. */
   close(): Promise<void>;
@@ -58,6 +58,7 @@ export async function startAgent({ beforeChunk, cutAfterEvents }: AgentSetup = {
   const app = express();
   // The SDK's handler takes 100 kB at most, less than a command line may hold; a body that is parsed already it takes as it is.
   app.use(express.json({ limit: '16mb' }));
+  app.use('/.well-known/agent-card.json', agentCardHandler({ agentCardProvider: requestHandler }));
   if (cutAfterEvents !== undefined) app.use('/cut', cutAfter(cutAfterEvents), rpc);
   app.use('/', rpc);
   server.on('request', (request, response) => {
