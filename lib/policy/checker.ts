@@ -64,16 +64,18 @@ function checkEach<T extends object>(read: Readonly<Record<string, unknown>>, ta
 function readOnce<T extends object>(options: unknown, table: OptionTable<T>): Record<string, unknown> {
   const read = Object.create(null) as Record<string, unknown>;
   let rule: FailureRule = 'options.unknown';
+  let path: string | undefined;
   try {
     if (!isPlain(options)) throw refused('options.unknown', 'the options are no plain object');
     for (const name of Reflect.ownKeys(options)) {
       if (!isNameOf(table, name)) throw refused('options.unknown', `no such option: ${String(name)}`);
       rule = table[name][0];
+      path = name;
       read[name] = options[name];
     }
   } catch (reason) {
     if (reason instanceof Refusal) throw reason;
-    throw new Refusal(rule, { reason });
+    throw new Refusal(rule, { path, reason });
   }
   return read;
 }
