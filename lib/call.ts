@@ -2,6 +2,7 @@
  * What every call has in common, unary or streaming: interceptors before and after, the request's bytes, one end.
  */
 import type { Dispatcher } from 'undici';
+import { traceCall, type CallTrace } from './diagnostics.js';
 import type { OperationName } from './dialect/dialect.js';
 import { Refusal, type Failure } from './failure.js';
 import type { CallInterceptor, FinishedCall } from './interceptor.js';
@@ -27,6 +28,8 @@ export interface PreparedCall<Policy extends CallPolicy = CallPolicy> {
 export abstract class Call implements ExchangeListener {
   protected readonly prepared: PreparedCall;
   protected readonly exchange: Exchange;
+  /** Where somebody subscribes to the calls. */
+  protected readonly trace: CallTrace | undefined;
   readonly #dispatcher: Dispatcher;
   readonly #startedAt = performance.now();
   /** The interceptors whose `before` succeeded: their `after` will run. */
@@ -38,6 +41,7 @@ export abstract class Call implements ExchangeListener {
     this.#dispatcher = dispatcher;
     this.prepared = prepared;
     this.exchange = new Exchange(prepared.policy, this);
+    this.trace = traceCall(prepared.operation, prepared);
   }
 
   abstract head(head: ResponseHead): void;
@@ -45,6 +49,8 @@ export abstract class Call implements ExchangeListener {
   abstract end(): void;
   /** Events that were delivered. */
   protected abstract get events(): number;
+  /** The caller gave the call up that has now ended without a failure. */
+  protected abstract get isLeft(): boolean;
   /** The call is over: hands the outcome to the caller, once. */
   protected abstract settled(failure: Failure | undefined): void;
 
@@ -54,6 +60,15 @@ export abstract class Call implements ExchangeListener {
   }
 
   start(): void {
+    if (this.trace === undefined) this.#begin();
+    else {
+      this.trace.begin(() => {
+        this.#begin();
+      });
+    }
+  }
+
+  #begin(): void {
     this.exchange.open();
     if (this.exchange.over) return;
     if (this.prepared.policy.interceptors.length === 0) this.#send(this.prepared.policy.headers);
@@ -104,7 +119,13 @@ export abstract class Call implements ExchangeListener {
     if (this.#state === 'settled') return;
     this.#state = 'settled';
     this.exchange.close();
-    this.settled(failure);
+    if (this.trace === undefined) this.settled(failure);
+    else {
+      const { status, bytes, delivery } = this.exchange;
+      this.trace.settle(failure, { status, bytes, delivery, events: this.events, left: this.isLeft }, () => {
+        this.settled(failure);
+      });
+    }
   }
 
   #send(headers: Readonly<Record<string, string>>): void {

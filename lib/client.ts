@@ -36,9 +36,10 @@ import {
 } from './dialect/request.js';
 import { v0_3 } from './dialect/v0_3.js';
 import { v1_0 } from './dialect/v1_0.js';
+import { traceRefusal } from './diagnostics.js';
 import { Failure, Refusal } from './failure.js';
 import { checkCallOptions, checkStreamOptions, type CallOptions, type CallPolicy, type StreamOptions } from './options.js';
-import { openStream, type EventStream, type PreparedStream } from './stream.js';
+import { openStream, type EventStream, type PreparedStream, type RefusedStream } from './stream.js';
 import { callUnary, type Reply } from './unary.js';
 import { checkDispatcher } from './wire/dispatcher.js';
 import type { JsonValue } from './wire/json.js';
@@ -140,7 +141,7 @@ export class StrictClient {
    * @param params an object or a list, or absent
    */
   call(options: CallOptions, method: string, params?: JsonValue): Promise<Reply<JsonValue>> {
-    return this.#attempt(() => {
+    return this.#attempt('call', () => {
       const policy = checkCallOptions(options);
       const dialect = DIALECTS[policy.protocolVersion];
       if (typeof method !== 'string' || method === '' || !method.isWellFormed()) throw new Refusal('request.params');
@@ -155,7 +156,7 @@ export class StrictClient {
   }
 
   #unary<N extends UnaryName>(name: N, options: CallOptions, params: unknown): Promise<Reply<UnaryOperations[N][1]>> {
-    return this.#attempt(() => {
+    return this.#attempt(name, () => {
       const policy = checkCallOptions(options);
       const dialect = DIALECTS[policy.protocolVersion];
       const operation = dialect.unary[name];
@@ -179,7 +180,7 @@ export class StrictClient {
     params: unknown,
     subjectOf: (asked: StreamOperations[N]) => Omit<StreamRequest, 'firstEvent'>,
   ): EventStream {
-    let prepared: PreparedStream | Failure;
+    let prepared: PreparedStream | RefusedStream;
     try {
       if (this.#dispatcherRefusal !== undefined) throw this.#dispatcherRefusal;
       const policy = checkStreamOptions(options);
@@ -192,18 +193,20 @@ export class StrictClient {
         dialect,
       };
     } catch (error) {
-      prepared = notSent(error);
+      prepared = { operation: name, failure: notSent(error) };
     }
     return openStream(this.#dispatcher, prepared);
   }
 
   /** Nothing throws synchronously. */
-  #attempt<T>(send: () => Promise<T>): Promise<T> {
+  #attempt<T>(name: OperationName, send: () => Promise<T>): Promise<T> {
     try {
       if (this.#dispatcherRefusal !== undefined) throw this.#dispatcherRefusal;
       return send();
     } catch (error) {
-      return Promise.reject(notSent(error));
+      const failure = notSent(error);
+      traceRefusal(name, failure);
+      return Promise.reject(failure);
     }
   }
 }

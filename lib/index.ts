@@ -2,8 +2,12 @@
  * The strict transport. Nothing above it is loaded with it.
  */
 export { StrictClient } from './client.js';
+export type { CallMessage } from './diagnostics.js';
 export { FAILURE_RULES, Failure, RemoteError, failureOf } from './failure.js';
 export type { Delivery, FailureKind, FailureRule } from './failure.js';
+export { hardenedAgent } from './hardened/agent.js';
+export type { NetworkPolicy } from './hardened/network.js';
+export type { HardenedAgentOptions } from './hardened/options.js';
 export type { CallInterceptor, FinishedCall, OutgoingCall } from './interceptor.js';
 export type { CallOptions, StreamOptions } from './options.js';
 export type { EventStream, StreamItem } from './stream.js';

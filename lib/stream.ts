@@ -3,14 +3,15 @@
  */
 import type { Dispatcher } from 'undici';
 import { Call, type PreparedCall } from './call.js';
-import type { Dialect } from './dialect/dialect.js';
-import { Failure, Refusal } from './failure.js';
+import type { Dialect, StreamName } from './dialect/dialect.js';
+import { traceRefusal } from './diagnostics.js';
+import { Refusal, type Failure } from './failure.js';
 import type { StreamPolicy } from './options.js';
 import { RepeatRecognition, type DecodedEvent } from './repeat.js';
 import { BODY_RULES, Body, bodyRefusal, decodeError } from './unary.js';
 import { asRefusal } from './wire/exchange.js';
 import { judgeHead, type BodyPlan, type ResponseHead } from './wire/http.js';
-import { ResponseDecoder } from './wire/jsonrpc.js';
+import { ResponseDecoder, copyOf } from './wire/jsonrpc.js';
 import { Lifecycle, type StreamEvent, type StreamRequest } from './wire/lifecycle.js';
 import { SseParser, type Frame } from './wire/sse.js';
 
@@ -18,7 +19,10 @@ import { SseParser, type Frame } from './wire/sse.js';
 export interface StreamItem {
   /** The event, decoded to the SDK's type, checked against its schema and its place in the stream. Its texts are the agent's own. */
   readonly event: StreamEvent;
-  /** The exact bytes of the event's JSON-RPC result, in a buffer of their own. Checked to be I-JSON. */
+  /**
+   * The exact bytes of the event's JSON-RPC result, in a buffer of their own, which is made when it is first asked for. Checked to be I-JSON. An
+   * item that is kept, rather than its `event`, keeps what was read from the socket with it (64 KiB at most, or its own size) until then.
+   */
   readonly raw: Uint8Array;
   /** The SSE event id; unique in its stream. `undefined` only under `eventIds: 'optional'`. */
   readonly id: string | undefined;
@@ -34,14 +38,49 @@ export interface EventStream extends AsyncIterable<StreamItem>, AsyncDisposable 
   next(): Promise<IteratorResult<StreamItem, undefined>>;
   /** Ends the stream; idempotent. */
   return(): Promise<IteratorResult<StreamItem, undefined>>;
+  /** The stream itself. */
   [Symbol.asyncIterator](): EventStream;
 }
+
+/** Most consumers never ask for the bytes, and a buffer for each event costs more than all else that is done for it. */
+class Item implements StreamItem {
+  readonly event: StreamEvent;
+  readonly id: string | undefined;
+  #data: Buffer;
+  readonly #start: number;
+  readonly #end: number;
+  #raw: Uint8Array | undefined;
+
+  constructor(event: StreamEvent, id: string | undefined, data: Buffer, start: number, end: number) {
+    this.event = event;
+    this.id = id;
+    this.#data = data;
+    this.#start = start;
+    this.#end = end;
+  }
+
+  get raw(): Uint8Array {
+    if (this.#raw === undefined) {
+      this.#raw = copyOf(this.#data, this.#start, this.#end);
+      this.#data = NOTHING;
+    }
+    return this.#raw;
+  }
+}
+
+const NOTHING = Buffer.alloc(0);
 
 /** A streaming call, ready to be sent. */
 export interface PreparedStream {
   readonly call: PreparedCall<StreamPolicy>;
   readonly asked: StreamRequest;
   readonly dialect: Dialect;
+}
+
+/** A streaming call that is not to be sent. */
+export interface RefusedStream {
+  readonly operation: StreamName;
+  readonly failure: Failure;
 }
 
 /** So much may have arrived ahead of the consumer before the agent is held back: one socket chunk; undici may deliver another. */
@@ -54,7 +93,7 @@ const abandoned = new FinalizationRegistry<StreamCall>((call) => {
   void call.stop();
 });
 
-export function openStream(dispatcher: Dispatcher, prepared: PreparedStream | Failure): EventStream {
+export function openStream(dispatcher: Dispatcher, prepared: PreparedStream | RefusedStream): EventStream {
   return new Events(dispatcher, prepared);
 }
 
@@ -62,10 +101,10 @@ export function openStream(dispatcher: Dispatcher, prepared: PreparedStream | Fa
 class Events implements EventStream {
   readonly #dispatcher: Dispatcher;
   /** What is to be sent or to be thrown at the first `next()`. */
-  #prepared: PreparedStream | Failure | undefined;
+  #prepared: PreparedStream | RefusedStream | undefined;
   #call: StreamCall | undefined;
 
-  constructor(dispatcher: Dispatcher, prepared: PreparedStream | Failure) {
+  constructor(dispatcher: Dispatcher, prepared: PreparedStream | RefusedStream) {
     this.#dispatcher = dispatcher;
     this.#prepared = prepared;
   }
@@ -75,7 +114,10 @@ class Events implements EventStream {
     const prepared = this.#prepared;
     this.#prepared = undefined;
     if (prepared === undefined) return Promise.resolve(DONE);
-    if (prepared instanceof Failure) return Promise.reject(prepared);
+    if ('failure' in prepared) {
+      traceRefusal(prepared.operation, prepared.failure);
+      return Promise.reject(prepared.failure);
+    }
     const call = new StreamCall(this.#dispatcher, prepared);
     this.#call = call;
     abandoned.register(this, call, this);
@@ -126,6 +168,8 @@ class StreamCall extends Call {
 
   readonly #waiters: Waiter[] = [];
   #isSettled = false;
+  /** The consumer left before the end. */
+  #isLeft = false;
   /** What the next `next()` is to throw. */
   #thrown: Failure | undefined;
   /** Calls of `return()` that wait for the interceptors. */
@@ -168,6 +212,7 @@ class StreamCall extends Call {
         resolve(DONE);
       });
     });
+    if (!this.isFinishing) this.#isLeft = !this.#lifecycle.ended;
     this.finish(undefined);
     return stopped;
   }
@@ -216,8 +261,8 @@ class StreamCall extends Call {
   }
 
   #decode(data: Buffer): DecodedEvent {
-    const { value, raw, start } = this.#decoder.decode(data);
-    return { event: this.#dialect.decodeEvent(value), isFinal: this.#dialect.isFinal(value), raw, start };
+    const { value, start, end } = this.#decoder.decode(data);
+    return { event: this.#dialect.decodeEvent(value), isFinal: this.#dialect.isFinal(value), start, end };
   }
 
   #item({ data, id, isError }: Frame): StreamItem {
@@ -225,17 +270,19 @@ class StreamCall extends Call {
       this.#decoder.decode(data);
       throw new Refusal('sse.event_name');
     }
-    const { event, isFinal, raw } = this.#repeats === undefined ? this.#decode(data) : this.#repeats.decode(data);
+    const { event, isFinal, start, end } = this.#repeats === undefined ? this.#decode(data) : this.#repeats.decode(data);
     const hadEnded = this.#lifecycle.ended;
     this.#lifecycle.accept(event, isFinal);
     this.#events++;
+    const item = new Item(event, id, data, start, end);
+    this.trace?.accepted(item, event);
     if (this.#lifecycle.ended && !hadEnded) {
       this.exchange.awaitEnd(() => {
         this.#closed = true;
         this.#serve();
       });
     }
-    return { event, raw, id };
+    return item;
   }
 
   /** Nothing more will arrive, and what had is used up. */
@@ -293,6 +340,10 @@ class StreamCall extends Call {
 
   protected override get events(): number {
     return this.#events;
+  }
+
+  protected override get isLeft(): boolean {
+    return this.#isLeft;
   }
 
   /** The end event was delivered: only another event could undo it. */

@@ -147,6 +147,7 @@ class UnaryCall<T> extends Call {
 
   override end(): void {
     this.#reply = judgeBody(this.#body.whole(), this.#plan, this.prepared.id, this.#judge);
+    this.trace?.accepted(this.#reply, this.#reply.result);
     this.finish(undefined);
   }
 
@@ -157,6 +158,10 @@ class UnaryCall<T> extends Call {
 
   protected override get events(): number {
     return 0;
+  }
+
+  protected override get isLeft(): boolean {
+    return false;
   }
 
   protected override settled(failure: Failure | undefined): void {

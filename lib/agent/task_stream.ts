@@ -77,10 +77,12 @@ export class TaskStream implements AsyncIterable<StreamItem>, AsyncDisposable {
     return DONE;
   }
 
+  /** The stream itself. */
   [Symbol.asyncIterator](): this {
     return this;
   }
 
+  /** As `return()`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.return();
   }

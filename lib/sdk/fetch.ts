@@ -16,7 +16,7 @@ import { notSent } from './refusal.js';
  *   within `maxStreamBytes`; the agent is held back meanwhile.
  * - There is no clock but the caller's, and credentials do not travel over `http:` to another machine.
  *
- * It rejects, and a body fails, with a {@link Failure}. What a body holds is not checked.
+ * It rejects, and a body fails, with a `Failure`. What a body holds is not checked.
  * @throws {Failure} `options.*` for wrong options
  */
 export function strictFetch(dispatcher: Dispatcher, options: StrictFetchOptions): typeof fetch {
