@@ -1,0 +1,93 @@
+/** What a stream's events say, as text: each text once, in the order in which it comes. */
+import { TaskState, type Artifact, type Message, type Task } from '@a2a-js/sdk';
+import type { StreamItem } from '../stream.js';
+import { FailedTask, hasFailed, stateOf, textOfHistory, textOfParts, textOfStatus, textOfTask } from './reply.js';
+
+export class TextProgress {
+  #taskId: string | undefined;
+  #contextId: string | undefined;
+  #state: TaskState | undefined;
+  #failed: FailedTask | undefined;
+  #hasSpoken = false;
+  /** The text so far of each artifact and of each message, by its id. */
+  readonly #artifacts = new Map<string, string>();
+  readonly #messages = new Map<string, string>();
+
+  get taskId(): string | undefined {
+    return this.#taskId;
+  }
+
+  get contextId(): string | undefined {
+    return this.#contextId;
+  }
+
+  get state(): TaskState | undefined {
+    return this.#state;
+  }
+
+  /** The task has failed or was rejected. Why is not part of its text. */
+  get failed(): FailedTask | undefined {
+    return this.#failed;
+  }
+
+  /** What an event says that none before it has said; empty where that is nothing. */
+  accept({ event, raw }: StreamItem): string {
+    this.#taskId ??= (event.$case === 'task' ? event.value.id : event.value.taskId) || undefined;
+    this.#contextId ??= event.value.contextId || undefined;
+    if (event.$case === 'task' || event.$case === 'statusUpdate') {
+      const state = stateOf(event.value);
+      this.#state = state;
+      if (hasFailed(state)) {
+        const why = event.$case === 'task' ? textOfTask(event.value) : textOfStatus(event.value);
+        this.#failed ??= new FailedTask(why, state, this.#taskId ?? '', raw);
+      }
+    }
+    const text = this.#textOf(event);
+    if (text !== '') this.#hasSpoken = true;
+    return text;
+  }
+
+  #textOf(event: StreamItem['event']): string {
+    switch (event.$case) {
+      case 'message':
+        return this.#ofMessage(event.value);
+      case 'statusUpdate':
+        return this.#ofStatus(event.value);
+      case 'artifactUpdate': {
+        const { artifact, append } = event.value;
+        return artifact === undefined ? '' : this.#ofArtifact(artifact, append);
+      }
+      case 'task':
+        return this.#ofTask(event.value);
+    }
+  }
+
+  #ofTask(task: Task): string {
+    const text = task.artifacts.map((artifact) => this.#ofArtifact(artifact, false)).join('') + this.#ofStatus(task);
+    // A history may go back to what was said before this stream: it counts where a completed task has nothing else to say.
+    const isSilent = text === '' && !this.#hasSpoken && stateOf(task) === TaskState.TASK_STATE_COMPLETED;
+    return isSilent ? textOfHistory(task) : text;
+  }
+
+  #ofStatus({ status }: Pick<Task, 'status'>): string {
+    return status?.message === undefined || hasFailed(status.state) ? '' : this.#ofMessage(status.message);
+  }
+
+  #ofMessage(message: Message): string {
+    return fresh(this.#messages, message.messageId, textOfParts(message));
+  }
+
+  #ofArtifact(artifact: Artifact, append: boolean): string {
+    const text = textOfParts(artifact);
+    if (!append) return fresh(this.#artifacts, artifact.artifactId, text);
+    this.#artifacts.set(artifact.artifactId, (this.#artifacts.get(artifact.artifactId) ?? '') + text);
+    return text;
+  }
+}
+
+/** What is new in a text that takes the place of an earlier one: what goes beyond it, or all where it says something else. */
+function fresh(said: Map<string, string>, id: string, text: string): string {
+  const before = said.get(id) ?? '';
+  said.set(id, text);
+  return text.startsWith(before) ? text.slice(before.length) : text;
+}
