@@ -30,6 +30,11 @@ export interface CallOptions extends HttpOptions {
   readonly extensions?: readonly string[] | undefined;
   /** 1.0: the tenant, put into every request. */
   readonly tenant?: string | undefined;
+  /**
+   * 0.3, unary calls: a whole answer may come as `text/plain`, as the official Go server of 0.3 sends it. It is held to all other rules. Absent:
+   * `http.content_type`, unless it is an error.
+   */
+  readonly allowPlainTextResults?: true | undefined;
   /** Run in order around the exchange. */
   readonly interceptors?: readonly CallInterceptor[] | undefined;
 }
@@ -58,6 +63,7 @@ export interface CallPolicy extends HttpPolicy {
   readonly maxRequestBytes: number | undefined;
   readonly extensions: readonly string[];
   readonly tenant: string;
+  readonly allowPlainTextResults: true | undefined;
   readonly interceptors: readonly CallInterceptor[];
 }
 
@@ -97,6 +103,7 @@ const CALL: OptionTable<CallPolicy> = {
       '',
     ),
   ],
+  allowPlainTextResults: ['options.dialect', v.optional(v.literal(true), none)],
   interceptors: ['options.interceptors', v.optional(v.array(v.pipe(v.unknown(), v.transform(interceptorOf))), () => [])],
 };
 
@@ -113,15 +120,16 @@ export const STREAM_OPTIONS: OptionTable<StreamPolicy> = {
 type UnaryPolicy = Omit<StreamPolicy, 'maxEventBytes'> & { readonly maxEventBytes: number | undefined };
 const UNARY: OptionTable<UnaryPolicy> = { ...STREAM_OPTIONS, maxEventBytes: ['options.limit', v.optional(textLimit, none)] };
 
-function checkTenant({ tenant, protocolVersion }: CallPolicy): void {
+function checkDialect({ tenant, protocolVersion, allowPlainTextResults }: CallPolicy): void {
   if (tenant !== '' && protocolVersion === '0.3') throw new Refusal('options.dialect', { path: 'tenant' });
+  if (allowPlainTextResults === true && protocolVersion !== '0.3') throw new Refusal('options.dialect', { path: 'allowPlainTextResults' });
 }
 
 /** @throws {Refusal} `options.*` */
-export const checkCallOptions: (options: unknown) => CallPolicy = optionChecker(UNARY, checkTenant);
+export const checkCallOptions: (options: unknown) => CallPolicy = optionChecker(UNARY, checkDialect);
 
 /** @throws {Refusal} `options.*` */
-export const checkStreamOptions: (options: unknown) => StreamPolicy = optionChecker(STREAM_OPTIONS, checkTenant);
+export const checkStreamOptions: (options: unknown) => StreamPolicy = optionChecker(STREAM_OPTIONS, checkDialect);
 
 function interceptorOf(value: unknown): CallInterceptor {
   if (!isObject(value)) throw refused('options.interceptors', 'one of them is no object');

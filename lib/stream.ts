@@ -302,7 +302,12 @@ class StreamCall extends Call {
 
   override head(head: ResponseHead): void {
     const { errorMediaType } = this.#dialect;
-    this.#plan = judgeHead(head, { stream: true, maxResponseBytes: this.#maxResponseBytes, errorMediaType });
+    this.#plan = judgeHead(head, {
+      stream: true,
+      maxResponseBytes: this.#maxResponseBytes,
+      errorMediaType,
+      allowPlainTextResults: false,
+    });
     if (this.#plan.kind !== 'events') this.#body = new Body(this.#maxResponseBytes);
   }
 

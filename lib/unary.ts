@@ -137,8 +137,9 @@ class UnaryCall<T> extends Call {
   }
 
   override head(head: ResponseHead): void {
-    const { maxResponseBytes } = this.prepared.policy;
-    this.#plan = judgeHead(head, { stream: false, maxResponseBytes, errorMediaType: this.#judge.errorMediaType });
+    const { maxResponseBytes, allowPlainTextResults = false } = this.prepared.policy;
+    const { errorMediaType } = this.#judge;
+    this.#plan = judgeHead(head, { stream: false, maxResponseBytes, errorMediaType, allowPlainTextResults });
   }
 
   override data(chunk: Buffer): void {

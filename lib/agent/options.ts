@@ -44,6 +44,8 @@ export interface RemoteAgentOptions extends Omit<HttpOptions, 'signal'> {
   readonly allowCrossOriginInterfaces?: true | undefined;
   /** URIs of the extensions to ask for, of those that the agent's card lists. */
   readonly extensions?: readonly string[] | undefined;
+  /** Where 0.3 is spoken, a whole answer may come as `text/plain`, as the official Go server of 0.3 sends it. */
+  readonly allowPlainTextResults?: true | undefined;
   /** They are asked for whatever the card lists. */
   readonly forceExtensions?: true | undefined;
   /** Run around each call, and not around the fetching of the card. */
@@ -109,6 +111,7 @@ export interface AgentPolicy extends Omit<HttpPolicy, 'signal'> {
   readonly allowCrossOriginInterfaces: true | undefined;
   readonly extensions: readonly string[];
   readonly forceExtensions: true | undefined;
+  readonly allowPlainTextResults: true | undefined;
   readonly interceptors: readonly CallInterceptor[];
   readonly cache: AgentCardCache | undefined;
   readonly cardPath: string | undefined;
@@ -145,6 +148,7 @@ const checkAgent = optionChecker<Omit<AgentPolicy, 'limits'> & { readonly limits
   allowCrossOriginInterfaces: ['options.endpoint', danger],
   extensions: STREAM_OPTIONS.extensions,
   forceExtensions: ['options.headers', danger],
+  allowPlainTextResults: STREAM_OPTIONS.allowPlainTextResults,
   interceptors: STREAM_OPTIONS.interceptors,
   cache: ['card.store', v.optional(v.instance(AgentCardCache), none)],
   cardPath: ['options.endpoint', judgedBelow<string | undefined>()],

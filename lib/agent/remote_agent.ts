@@ -347,7 +347,7 @@ export class RemoteAgent {
   async #options(attempt: Attempt, activated: string[]): Promise<CallOptions> {
     const { card, selected } = await this.#target(attempt);
     const { endpoint, protocolVersion, tenant } = selected;
-    const { limits, interceptors, idleTimeoutMs, secretHeaders, allowCleartextCredentials } = this.#policy;
+    const { limits, interceptors, idleTimeoutMs, secretHeaders, allowCleartextCredentials, allowPlainTextResults } = this.#policy;
     const extensions = this.#extensionsFor(card);
     const headers = refusing(() => this.#headers.forCall(new URL(endpoint).origin, attempt.authorization));
     return {
@@ -358,6 +358,7 @@ export class RemoteAgent {
       headers,
       extensions,
       ...(tenant !== '' && { tenant }),
+      ...(protocolVersion === '0.3' && { allowPlainTextResults }),
       interceptors: extensions.length === 0 ? interceptors : [watchExtensions(extensions, activated), ...interceptors],
       signal: attempt.signal,
       connectTimeoutMs: attempt.connectTimeoutMs,

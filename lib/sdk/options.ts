@@ -34,6 +34,8 @@ export interface StrictTransportOptions extends Omit<HttpOptions, 'signal'> {
   readonly limits?: TransportLimits | undefined;
   /** What is asked of event ids. Absent: `optional`, as official servers send none; an id that repeats is refused all the same. */
   readonly eventIds?: EventIdMode | undefined;
+  /** Where 0.3 is spoken, a whole answer may come as `text/plain`, as the official Go server of 0.3 sends it. */
+  readonly allowPlainTextResults?: true | undefined;
 }
 
 /** The same, checked. */
@@ -41,6 +43,7 @@ export interface TransportPolicy extends Omit<HttpPolicy, 'signal'> {
   readonly dispatcher: Dispatcher;
   readonly limits: TransportLimits & { readonly maxResponseBytes: number; readonly maxEventBytes: number };
   readonly eventIds: EventIdMode;
+  readonly allowPlainTextResults: true | undefined;
 }
 
 const { maxRequestBytes, maxStreamBytes, maxStreamEvents } = STREAM_OPTIONS;
@@ -72,6 +75,7 @@ export const checkTransportOptions: (options: unknown) => TransportPolicy = opti
     ),
   ],
   eventIds: ['options.dialect', v.optional(v.picklist(['required', 'sequential', 'optional']), 'optional')],
+  allowPlainTextResults: STREAM_OPTIONS.allowPlainTextResults,
   ...HTTP,
 });
 

@@ -128,12 +128,13 @@ export class StrictTransport implements Transport {
     if (version !== undefined && version !== this.protocolVersion) {
       throw refused('options.dialect', `A2A-Version is ${version}, but the agent's interface speaks ${this.protocolVersion}`);
     }
-    const { dispatcher: _, limits, headers: ours, ...policy } = this.#policy;
+    const { dispatcher: _, limits, headers: ours, allowPlainTextResults, ...policy } = this.#policy;
     return {
       ...policy,
       ...limits,
       endpoint: this.#endpoint,
       protocolVersion: this.protocolVersion,
+      ...(this.protocolVersion === '0.3' && { allowPlainTextResults }),
       extensions,
       // A call's own word for a header outranks what every call says.
       headers: { ...ours, ...headers },

@@ -46,8 +46,9 @@ export function readHead(status: number, headers: Headers, raw: RawHeaders): Res
     if (key === undefined) return;
     for (const item of Array.isArray(value) ? (value as unknown[]) : [value]) {
       // RFC 9110 section 5.5: white space around a value is no part of it, and undici leaves it on. But around a transfer coding it keeps
-      // undici's parser from seeing the coding: there it must not go unnoticed.
-      head[key].push(key === 'transferEncoding' ? textOf(item) : trimmed(textOf(item)));
+      // undici's parser from seeing the coding, and behind a length makes it take a whole body for another: there it must not go unnoticed.
+      const isFraming = key === 'transferEncoding' || key === 'contentLength';
+      head[key].push(isFraming ? textOf(item) : trimmed(textOf(item)));
     }
   };
   if (Array.isArray(raw)) {
@@ -99,6 +100,8 @@ export interface HeadPolicy {
   readonly maxResponseBytes: number;
   /** A 200 of this media type may carry a JSON-RPC error. */
   readonly errorMediaType: string | undefined;
+  /** It may carry a result too. */
+  readonly allowPlainTextResults: boolean;
 }
 
 const JSON_TYPE = 'application/json';
@@ -135,12 +138,18 @@ function planOf(mediaType: string, policy: HeadPolicy): BodyPlan {
   if (mediaType === JSON_TYPE) {
     return policy.stream ? { kind: 'error', otherwise: 'http.content_type', whateverElse: false } : { kind: 'answer' };
   }
-  if (mediaType === policy.errorMediaType) return { kind: 'error', otherwise: 'http.content_type', whateverElse: true };
+  if (mediaType === policy.errorMediaType) {
+    if (policy.allowPlainTextResults) return { kind: 'answer' };
+    return { kind: 'error', otherwise: 'http.content_type', whateverElse: true };
+  }
   throw new Refusal('http.content_type');
 }
 
-/** RFC 9112 section 6: one length, or one transfer coding that we asked for, never both. */
-function checkFraming({ contentLength, transferEncoding }: ResponseHead): void {
+/**
+ * RFC 9112 section 6: one length, or one transfer coding that we asked for, never both.
+ * @throws {Refusal} `http.malformed`
+ */
+export function checkFraming({ contentLength, transferEncoding }: ResponseHead): void {
   const lengths = contentLength.length;
   const codings = transferEncoding.length;
   const wellFramed =
@@ -150,7 +159,7 @@ function checkFraming({ contentLength, transferEncoding }: ResponseHead): void {
   if (!wellFramed) throw new Refusal('http.malformed');
 }
 
-function isIdentity(contentEncoding: readonly string[]): boolean {
+export function isIdentity(contentEncoding: readonly string[]): boolean {
   return contentEncoding.length === 0 || (contentEncoding.length === 1 && contentEncoding[0]?.toLowerCase() === 'identity');
 }
 
@@ -161,7 +170,7 @@ const PARAMETER = /^[ \t]*([!#$%&'*+\-.^_`|~0-9a-z]+)=(?:([!#$%&'*+\-.^_`|~0-9a-
 const PLAIN_TYPES = new Set([JSON_TYPE, EVENTS_TYPE]);
 
 /** The one media type of a head, in lower case; `undefined` where there is none, several, or one that is not of UTF-8 text. */
-function mediaTypeOf(values: readonly string[]): string | undefined {
+export function mediaTypeOf(values: readonly string[]): string | undefined {
   const [value] = values;
   if (values.length !== 1 || value === undefined) return undefined;
   if (PLAIN_TYPES.has(value)) return value;
@@ -194,13 +203,19 @@ export function retryAfterMs(values: readonly string[], now: number): number | u
   const [value] = values;
   if (values.length !== 1 || value === undefined) return undefined;
   if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, DAY_MS);
+  const at = httpDate(value);
+  return at === undefined ? undefined : Math.min(Math.max(at - now, 0), DAY_MS);
+}
+
+/** The milliseconds since 1970 that an HTTP date names; `undefined` where it is none. */
+export function httpDate(value: string): number | undefined {
   const format = HTTP_DATES.findIndex((date) => date.test(value));
   if (format < 0) return undefined;
   // The third format names no zone; it is GMT all the same.
   const at = Date.parse(format === 2 ? `${value} GMT` : value);
   // A day that the month does not have, Date.parse takes for one of the next.
   const day = Number(/\b\d{1,2}\b/.exec(value)?.[0]);
-  return Number.isNaN(at) || new Date(at).getUTCDate() !== day ? undefined : Math.min(Math.max(at - now, 0), DAY_MS);
+  return Number.isNaN(at) || new Date(at).getUTCDate() !== day ? undefined : at;
 }
 
 /** What an error of the HTTP client stands for. */
@@ -240,6 +255,8 @@ export function judgeClientError(error: unknown, stage: 'waiting' | 'sent' | 'an
   if (code === 'ERR_HTTP2_ERROR') return { rule: 'http.malformed' };
   // How undici's forwarding proxy says that it was asked for credentials: it keeps the head for itself.
   if (code === 'UND_ERR_INVALID_ARG' && message === 'Proxy Authentication Required (407)') return { rule: 'http.status', status: 407 };
+  // undici takes it for granted that a status is 100 or more, and asserts it.
+  if (code === 'ERR_ASSERTION' && stage === 'sent') return { rule: 'http.malformed' };
   // How undici says that it met a 100 or a 101 it has no use for.
   if (code === 'UND_ERR_SOCKET' && (message === 'bad response' || message === 'bad upgrade')) return { rule: 'http.malformed' };
   return { rule: stage === 'sent' ? 'http.connection_lost' : 'http.truncated' };

@@ -43,7 +43,12 @@ function judge(run: Run, response: ShortResponse, chunking: Chunking, items: Ite
   const maxResponseBytes = Number(run.options['maxResponseBytes']);
   const raw = headersOf(response, run.isStream).flat();
   const head = readHead(response.status ?? DEFAULT_STATUS, {}, raw.map((text) => Buffer.from(text, 'latin1')));
-  const plan = judgeHead(head, { stream: run.isStream, maxResponseBytes, errorMediaType: dialect.errorMediaType });
+  const plan = judgeHead(head, {
+    stream: run.isStream,
+    maxResponseBytes,
+    errorMediaType: dialect.errorMediaType,
+    allowPlainTextResults: !run.isStream && run.options['allowPlainTextResults'] === true,
+  });
   const whole = Buffer.concat(bodyPieces(response.body, { id: ID }));
   const chunks = chunking === 'all at once' ? [whole] : Array.from(whole, (byte) => Buffer.of(byte));
   if (plan.kind === 'events') {

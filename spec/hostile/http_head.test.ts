@@ -10,7 +10,7 @@ import { keep, keepDispatcher } from './keep.js';
 import { JSON_FIELD, LAST_CHUNK, RawServer, SSE_FIELD, chunk, errorText, good, response, resultText, streamBody, type Answer } from './raw_server.js';
 
 const HEAD: ResponseHead = { status: 200, contentType: ['application/json'], contentLength: [], contentEncoding: [], transferEncoding: [], retryAfter: [] };
-const UNARY: HeadPolicy = { stream: false, maxResponseBytes: 1000, errorMediaType: undefined };
+const UNARY: HeadPolicy = { stream: false, maxResponseBytes: 1000, errorMediaType: undefined, allowPlainTextResults: false };
 const STREAM: HeadPolicy = { ...UNARY, stream: true };
 /** 0.3: a 200 of text/plain may be an error. */
 const LENIENT: HeadPolicy = { ...UNARY, errorMediaType: 'text/plain' };

@@ -14,7 +14,7 @@ export interface RunningAgent {
   stop(): Promise<void>;
 }
 
-export type AgentName = 'JavaScript' | 'Python' | 'Python, older' | 'Go' | 'Go, media type named' | 'Java';
+export type AgentName = 'JavaScript' | 'Python' | 'Python, older' | 'Go' | 'Go, plain text allowed' | 'Java';
 
 export interface AgentKind {
   readonly name: AgentName;
@@ -22,6 +22,8 @@ export interface AgentKind {
   readonly dialects: readonly ProtocolVersion[];
   /** The SDK and its version, as pinned. */
   readonly sdk: string;
+  /** It is called with the option of this name. */
+  readonly allowPlainTextResults?: true;
   /** @param toolchain its version */
   start(toolchain: string): Promise<RunningAgent>;
 }
@@ -56,11 +58,12 @@ export const AGENTS: readonly AgentKind[] = [
     start: async (toolchain) => startProcess(await goProgram(toolchain), []),
   },
   {
-    name: 'Go, media type named',
+    name: 'Go, plain text allowed',
     language: 'go',
     dialects: ['0.3'],
     sdk: pinned('go/go.mod', /(a2a-go) v(\S+)$/m),
-    start: async (toolchain) => startProcess(await goProgram(toolchain), ['-media-type']),
+    start: async (toolchain) => startProcess(await goProgram(toolchain), []),
+    allowPlainTextResults: true,
   },
   {
     name: 'Java',

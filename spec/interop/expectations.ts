@@ -126,6 +126,8 @@ const GO: Deviations = {
   'an agent that breaks, streamed': BREAKS_WITH_ERROR,
 };
 
+const NO_ANSWER = refused('http.content_type', 'It answers with nothing at all, not even JSON.');
+const UNTYPED_ERROR = refused('http.content_type', 'In 1.0, an error as plain text does not count.');
 const NO_MEDIA_TYPE = refused('http.content_type', 'It names no media type, and net/http guesses text/plain from the body.');
 
 export const EXPECTED: Readonly<Record<AgentName, Readonly<Partial<Record<ProtocolVersion, Expected>>>>> = {
@@ -200,17 +202,18 @@ export const EXPECTED: Readonly<Record<AgentName, Readonly<Partial<Record<Protoc
         'a push config, got': NO_MEDIA_TYPE,
         'push configs, listed': NO_MEDIA_TYPE,
         'no push configs, listed': NO_MEDIA_TYPE,
-        'a push config, deleted': refused('http.content_type', 'It answers with nothing at all, not even JSON.'),
-        'the dialect that it does not speak': refused('http.content_type', 'In 1.0, an error as plain text does not count.'),
+        'a push config, deleted': NO_ANSWER,
+        'the dialect that it does not speak': UNTYPED_ERROR,
       },
     },
   },
-  'Go, media type named': {
+  'Go, plain text allowed': {
     '0.3': {
-      traits: { ...GO_TRAITS, 'result media type': 'application/json', 'error media type': 'application/json' },
+      traits: GO_TRAITS,
       deviations: {
         ...GO,
-        'a push config, deleted': refused('json.syntax', 'It answers with nothing at all, not even JSON.'),
+        'a push config, deleted': NO_ANSWER,
+        'the dialect that it does not speak': UNTYPED_ERROR,
       },
     },
   },

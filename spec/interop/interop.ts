@@ -65,7 +65,7 @@ try {
   await Promise.all(
     running.flatMap(({ kind, toolchain, agent }) =>
       kind.dialects.map(async (dialect) => {
-        const peer = new Peer(agent.url, dialect, kind.dialects.length === 1);
+        const peer = new Peer(agent.url, dialect, kind.dialects.length === 1, kind.allowPlainTextResults);
         try {
           const outcomes = await play(peer, LONG_SILENCE);
           const made = { agent: kind.name, dialect, sdk: kind.sdk, toolchain: `${kind.language} ${toolchain}` };

@@ -26,6 +26,7 @@ export class Peer {
   /** True: the server has no other dialect. */
   readonly isOnlyDialect: boolean;
   readonly url: string;
+  readonly #allowPlainTextResults: true | undefined;
   /** The strictest that the server can keep; found out by the first step. */
   eventIds: EventIdMode = 'required';
   readonly #agent = new Agent();
@@ -33,7 +34,8 @@ export class Peer {
   readonly #dispatcher: Dispatcher = this.#agent.compose(this.#log.interceptor);
   readonly client = new StrictClient(this.#dispatcher);
 
-  constructor(url: string, dialect: ProtocolVersion, isOnlyDialect: boolean) {
+  constructor(url: string, dialect: ProtocolVersion, isOnlyDialect: boolean, allowPlainTextResults?: true) {
+    this.#allowPlainTextResults = allowPlainTextResults;
     this.url = url;
     this.dialect = dialect;
     this.isOnlyDialect = isOnlyDialect;
@@ -56,6 +58,7 @@ export class Peer {
       eventIds: this.eventIds,
       connectTimeoutMs: CALL_MS,
       timeoutMs: CALL_MS,
+      allowPlainTextResults: (more.protocolVersion ?? this.dialect) === '0.3' ? this.#allowPlainTextResults : undefined,
       ...more,
     };
   }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -159,17 +158,7 @@ func card(url string) *a2a.AgentCard {
 	}
 }
 
-// Says what the SDK leaves to net/http to guess from the body; a stream replaces it by its own.
-func withMediaType(handler http.Handler) http.Handler {
-	return http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
-		response.Header().Set("Content-Type", "application/json")
-		handler.ServeHTTP(response, request)
-	})
-}
-
 func main() {
-	mediaType := flag.Bool("media-type", false, "name the media type of what is no stream")
-	flag.Parse()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		panic(err)
@@ -180,12 +169,8 @@ func main() {
 		a2asrv.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil))),
 		a2asrv.WithPushNotifications(push.NewInMemoryStore(), push.NewHTTPPushSender(nil)),
 	)
-	rpc := a2asrv.NewJSONRPCHandler(handler)
-	if *mediaType {
-		rpc = withMediaType(rpc)
-	}
 	mux := http.NewServeMux()
-	mux.Handle("/", rpc)
+	mux.Handle("/", a2asrv.NewJSONRPCHandler(handler))
 	mux.Handle(a2asrv.WellKnownAgentCardPath, a2asrv.NewStaticAgentCardHandler(card(url)))
 	fmt.Printf("listening %s\n", url)
 	panic(http.Serve(listener, mux))
