@@ -7,7 +7,13 @@ import { readFileSync } from 'node:fs';
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { engines: { node: string } };
 const oldest = `${manifest.engines.node.replace('>=', '')}.0`;
 
-const tests = ['spec/json.test.ts', 'spec/conformance/*.test.ts', 'spec/stream/*.test.ts'];
+const tests = [
+  'spec/json.test.ts',
+  'spec/conformance/*.test.ts',
+  'spec/stream/*.test.ts',
+  'spec/trust/{purity,loading,confined}.test.ts',
+  'spec/diagnostics/*.test.ts',
+];
 const command = `node --import tsx --import ./spec/tools/use_dist.js --expose-gc --test ${tests.map((glob) => `'${glob}'`).join(' ')}`;
 
 for (const version of [oldest, 'latest']) {
