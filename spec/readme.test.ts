@@ -15,7 +15,8 @@ async function run(example: string, url: string): Promise<{ code: number; stdout
   const folder = mkdtempSync(join(root, 'spec', '.readme-'));
   try {
     const file = join(folder, 'example.ts');
-    writeFileSync(file, example.replaceAll("'a2a-strict'", "'../../lib/index.js'"));
+    const local = (_: string, layer?: string): string => `'../../lib/${layer === undefined ? '' : `${layer}/`}index.js'`;
+    writeFileSync(file, example.replaceAll(/'a2a-strict(?:\/(\w+))?'/g, local));
     return await new Promise((resolve) => {
       execFile(process.execPath, ['--import', 'tsx', file, url], { cwd: root, timeout: 20_000 }, (error, stdout, stderr) => {
         resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
@@ -29,19 +30,28 @@ async function run(example: string, url: string): Promise<{ code: number; stdout
 describe('The README', () => {
   const examples = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map((match) => match[1]!);
 
+  /** What each of the examples prints, in their order. */
+  const PRINTED: readonly (readonly RegExp[])[] = [
+    [/^task \{/, /\d+ bytes/],
+    [/words/, /TASK_STATE_COMPLETED/],
+    // RemoteAgent, discovery, text, the SDK's client.
+    [/^Measurer http:\/\/127\.0\.0\.1:\d+\/ 1\.0$/m, /^artifactUpdate$/m, /'words 4'/],
+    [/^Measurer speaks 1\.0 at http:\/\/127\.0\.0\.1:\d+\/$/m, /^task$/m],
+    [/^words 4.*\(task [0-9a-f-]+\)$/m, /^sha256 [0-9a-f]+$/m, /^\[[0-9a-f-]+\]$/m],
+    [/^artifactUpdate$/m, /^no such task$/m],
+  ];
+
   test('Its examples run against a real agent as they stand', async () => {
+    assert.equal(examples.length, PRINTED.length);
     const agent = await startAgent();
     try {
-      const [send, stream, ...others] = examples;
-      assert.ok(send !== undefined && stream !== undefined && others.length === 0);
-      const sent = await run(send, agent.url);
-      assert.match(sent.stdout, /^task \{/);
-      assert.match(sent.stdout, /\d+ bytes/);
-      assert.deepEqual([sent.code, sent.stderr], [0, '']);
-      const streamed = await run(stream, agent.url);
-      assert.match(streamed.stdout, /words/);
-      assert.deepEqual([streamed.code, streamed.stderr], [0, '']);
-      assert.match(streamed.stdout, /TASK_STATE_COMPLETED/);
+      await Promise.all(
+        examples.map(async (example, index) => {
+          const { code, stdout, stderr } = await run(example, agent.url);
+          assert.deepEqual([code, stderr], [0, '']);
+          for (const expected of PRINTED[index]!) assert.match(stdout, expected);
+        }),
+      );
     } finally {
       await agent.close();
     }

@@ -79,7 +79,7 @@ const securityScheme: Schema<SecurityScheme> = v.lazy((input) =>
 );
 
 const requirement: Schema<SecurityRequirement> = v.pipe(
-  map(v.array(v.string())),
+  map(strings),
   v.transform((schemes): SecurityRequirement => ({
     schemes: Object.fromEntries(Object.entries(schemes).map(([name, scopeList]) => [name, { list: scopeList }])),
   })),
