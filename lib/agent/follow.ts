@@ -1,7 +1,7 @@
 /** Following a task over connections that break: never by sending a message again. */
 import { TaskState, type Task } from '@a2a-js/sdk';
 import timers from 'node:timers/promises';
-import { Failure, failureOf } from '../failure.js';
+import { Failure, failureOf, type Delivery } from '../failure.js';
 import type { EventStream, StreamItem } from '../stream.js';
 import type { Reply } from '../unary.js';
 import { signalRefusal } from '../wire/signal.js';
@@ -20,6 +20,8 @@ export interface Patience {
 export interface Following {
   readonly subscribe: () => Promise<EventStream>;
   readonly getTask: () => Promise<Reply<Task>>;
+  /** What is left of the whole call's time, in milliseconds. @throws {Failure} `deadline.total` */
+  readonly timeLeft: () => number | undefined;
 }
 
 const ENDED: ReadonlySet<TaskState> = new Set([
@@ -43,20 +45,28 @@ export async function* follow(following: Following, patience: Patience, signal: 
   let lost: Failure | undefined;
   for (;;) {
     try {
+      let known: StreamItem | undefined;
       if (lost !== undefined) {
-        const item = await current(following);
-        if (hasEnded(item)) {
-          yield item;
+        known = await current(following);
+        if (hasEnded(known)) {
+          yield known;
           return undefined;
         }
         if (lost.rule === 'remote.error') throw lost;
       }
       let events = 0;
+      let isPartial = false;
       for await (const item of await following.subscribe()) {
-        // The first only says where the task stands.
+        // The first only says where the task stands; 0.3 agents may leave it out.
         if (++events > 1) attempts = 0;
+        else if (item.event.$case !== 'task' && item.event.$case !== 'message') {
+          isPartial = true;
+          yield known ?? (await current(following));
+        }
         yield item;
       }
+      // What was said while nobody listened, or twice, is put right by the task itself.
+      if (isPartial) yield await current(following);
       return undefined;
     } catch (error) {
       const failure = failureOf(error);
@@ -67,7 +77,9 @@ export async function* follow(following: Following, patience: Patience, signal: 
       } else {
         attempts++;
         if (!mayPass(failure) || attempts >= patience.maxAttempts) throw error;
-        await rest(Math.max(delay(attempts, patience), failure.retryAfterMs ?? 0), signal);
+        const wait = Math.max(delay(attempts, patience), failure.retryAfterMs ?? 0);
+        // What is left is too short to ask again: whoever asks is told so.
+        await rest(Math.min(wait, following.timeLeft() ?? wait), signal, failure.delivery);
       }
       lost = failure;
     }
@@ -94,11 +106,11 @@ export function delay(attempts: number, { firstDelayMs, maxDelayMs }: Patience):
   return Math.random() * Math.min(maxDelayMs, firstDelayMs * 2 ** (attempts - 1));
 }
 
-async function rest(ms: number, signal: AbortSignal): Promise<void> {
+async function rest(ms: number, signal: AbortSignal, delivery: Delivery): Promise<void> {
   try {
     await timers.setTimeout(ms, undefined, { signal });
   } catch {
     const { rule, reason } = signalRefusal(signal);
-    throw new Failure(rule, { delivery: 'answered', cause: reason });
+    throw new Failure(rule, { delivery, cause: reason });
   }
 }

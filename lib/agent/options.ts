@@ -38,7 +38,7 @@ export interface RemoteAgentOptions extends Omit<HttpOptions, 'signal'> {
   readonly limits?: AgentLimits | undefined;
   /** What is asked of event ids. Absent: `optional`, as official servers send none; an id that repeats is refused all the same. */
   readonly eventIds?: EventIdMode | undefined;
-  /** The dialects that may be spoken, the preferred one first. Absent: 1.0, then 0.3. */
+  /** The dialects that may be spoken; of these, that of the interface which the card has at the base URL, or lists first. Absent: both. */
   readonly protocolVersions?: readonly ProtocolVersion[] | undefined;
   /** The agent's card may send calls to another origin than that of the base URL. Absent: they stay there. */
   readonly allowCrossOriginInterfaces?: true | undefined;

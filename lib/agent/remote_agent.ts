@@ -84,7 +84,10 @@ export class RemoteAgent {
   readonly #cache: AgentCardCache;
   readonly #headers: BoundHeaders;
   #settings: Settings;
-  #kept: { readonly fetched: FetchedCard; readonly authorization: Authorization | undefined; readonly until: number } | undefined;
+  /** What was selected last, and from what. */
+  #selection: (Target & Pick<Settings, 'allowCrossOriginInterfaces'>) | undefined;
+  #fetches = 0;
+  #kept: { readonly order: number; readonly fetched: FetchedCard; readonly authorization: Authorization | undefined; readonly until: number } | undefined;
 
   /**
    * @param baseUrl the agent's base URL, below which its card is, or the URL of its card
@@ -119,12 +122,22 @@ export class RemoteAgent {
    * @throws {Failure} `options.headers`, `options.endpoint`
    */
   setAuthorizationHeader(value: string, origin: string = this.#base.origin): void {
-    this.#set(() => ({ authorization: authorizationOf(value, endpointOf(origin).origin) }));
+    this.#set(() => {
+      const { authorization: before } = this.#settings;
+      const authorization = authorizationOf(value, endpointOf(origin).origin);
+      // The same once more: the card that was fetched with it still counts.
+      const isSame = authorization?.value === before?.value && authorization?.origin === before?.origin;
+      return isSame ? {} : { authorization };
+    });
   }
 
   /** Whether the agent's card may send calls to another origin than that of the base URL. */
   setAllowCrossOriginInterfaces(allow: boolean): void {
-    this.#set(() => ({ allowCrossOriginInterfaces: allow ? true : undefined }));
+    this.#set(() => {
+      // A word such as 'false' is not to open what is shut.
+      if (typeof allow !== 'boolean') throw new Refusal('options.endpoint', { path: 'allowCrossOriginInterfaces' });
+      return { allowCrossOriginInterfaces: allow ? true : undefined };
+    });
   }
 
   /**
@@ -211,9 +224,12 @@ export class RemoteAgent {
       const { signal, ...patience } = checked(checkFollowSettings, settings);
       return (stopped) => {
         const either = signal === undefined ? stopped : AbortSignal.any([signal, stopped]);
+        // One clock goes over all of it.
+        const { startedAt } = this.#begin(undefined);
         const following = {
-          subscribe: async () => this.#client.subscribeToTask(await this.#streamOptions(either, stopped, activated), { id }),
-          getTask: () => this.#unary(either, (options) => this.#client.getTask(options, { id })),
+          subscribe: async () => this.#client.subscribeToTask(await this.#streamOptions(either, stopped, activated, startedAt), { id }),
+          getTask: () => this.#unary(either, (options) => this.#client.getTask(options, { id }), startedAt),
+          timeLeft: () => timeLeft({ ...this.#begin(either), startedAt }),
         };
         return Promise.resolve(follow(following, patience, either));
       };
@@ -293,15 +309,21 @@ export class RemoteAgent {
   ): Promise<AgentReply<JsonValue>> {
     const { signal } = checked(checkCallSettings, settings);
     const copy = checked(checkJsonParams, params);
-    return this.#unary(signal, ({ tenant: _, ...options }) =>
-      this.#client.call({ ...options, protocolVersion: protocolVersion ?? options.protocolVersion }, method, copy),
-    );
+    return this.#unary(signal, ({ tenant: _, ...options }) => {
+      const spoken = protocolVersion ?? options.protocolVersion;
+      const { allowPlainTextResults } = this.#policy;
+      return this.#client.call(
+        { ...options, protocolVersion: spoken, allowPlainTextResults: spoken === '0.3' ? allowPlainTextResults : undefined },
+        method,
+        copy,
+      );
+    });
   }
 
   // ---- How a call is made ----
 
-  #begin(signal: AbortSignal | undefined): Attempt {
-    return { ...this.#settings, signal, startedAt: performance.now() };
+  #begin(signal: AbortSignal | undefined, startedAt = performance.now()): Attempt {
+    return { ...this.#settings, signal, startedAt };
   }
 
   /** What the caller gave is read now, and never again. */
@@ -316,9 +338,13 @@ export class RemoteAgent {
     return this.#unary(signal, (options) => send(options, asked));
   }
 
-  async #unary<T>(signal: AbortSignal | undefined, send: (options: CallOptions) => Promise<Reply<T>>): Promise<AgentReply<T>> {
+  async #unary<T>(
+    signal: AbortSignal | undefined,
+    send: (options: CallOptions) => Promise<Reply<T>>,
+    startedAt?: number,
+  ): Promise<AgentReply<T>> {
     const activated: string[] = [];
-    const options = await this.#options(this.#begin(signal), activated);
+    const options = await this.#options(this.#begin(signal, startedAt), activated);
     const { result, raw } = await send(options);
     return { result, raw, extensions: activated };
   }
@@ -337,15 +363,23 @@ export class RemoteAgent {
   }
 
   /** @param stopped the consumer has left before the stream began */
-  async #streamOptions(signal: AbortSignal | undefined, stopped: AbortSignal, activated: string[]): Promise<StreamOptions> {
+  async #streamOptions(
+    signal: AbortSignal | undefined,
+    stopped: AbortSignal,
+    activated: string[],
+    startedAt?: number,
+  ): Promise<StreamOptions> {
     const { maxEventBytes, maxStreamBytes, maxStreamEvents } = this.#policy.limits;
     const either = signal === undefined ? stopped : AbortSignal.any([signal, stopped]);
-    const options = await this.#options(this.#begin(either), activated);
+    const options = await this.#options(this.#begin(either, startedAt), activated);
     return { ...options, signal, maxEventBytes, maxStreamBytes, maxStreamEvents, eventIds: this.#policy.eventIds };
   }
 
   async #options(attempt: Attempt, activated: string[]): Promise<CallOptions> {
-    const { card, selected } = await this.#target(attempt);
+    const { card, selected } = await this.#target(attempt).catch((error: unknown) => {
+      // What became of the card's request: the call itself has not been sent.
+      throw error instanceof Failure ? unsent(error) : error;
+    });
     const { endpoint, protocolVersion, tenant } = selected;
     const { limits, interceptors, idleTimeoutMs, secretHeaders, allowCleartextCredentials, allowPlainTextResults } = this.#policy;
     const extensions = this.#extensionsFor(card);
@@ -380,16 +414,23 @@ export class RemoteAgent {
     const { card } = await this.#card(attempt, false);
     const { protocolVersions } = this.#policy;
     const { allowCrossOriginInterfaces } = attempt;
-    return { card, selected: selectInterface(card, { baseUrl: this.#baseUrl, allowCrossOriginInterfaces, protocolVersions }) };
+    // Of the same card the same is selected: a card may list thousands of interfaces.
+    if (this.#selection?.card !== card || this.#selection.allowCrossOriginInterfaces !== allowCrossOriginInterfaces) {
+      const selected = selectInterface(card, { baseUrl: this.#baseUrl, allowCrossOriginInterfaces, protocolVersions });
+      this.#selection = { card, allowCrossOriginInterfaces, selected };
+    }
+    return this.#selection;
   }
 
   async #card(attempt: Attempt, force: boolean): Promise<FetchedCard> {
     const { authorization } = attempt;
-    if (!force && this.#kept !== undefined && this.#kept.authorization === authorization && Date.now() < this.#kept.until) {
+    // Keys are asked each time that a card is used: a key may be withdrawn.
+    if (!force && this.#policy.verify === undefined && this.#kept !== undefined && this.#kept.authorization === authorization && Date.now() < this.#kept.until) {
       return this.#kept.fetched;
     }
     const { dispatcher, limits, cardPath, allowLegacyCardPath, verify, idleTimeoutMs, secretHeaders, allowCleartextCredentials } = this.#policy;
-    const fetched = await this.#cache.get(dispatcher, this.#baseUrl, {
+    const order = ++this.#fetches;
+    const asked = this.#cache.get(dispatcher, this.#baseUrl, {
       maxCardBytes: limits.maxCardBytes,
       cardPath,
       allowLegacyCardPath,
@@ -403,9 +444,23 @@ export class RemoteAgent {
       allowCleartextCredentials,
       force: force ? true : undefined,
     });
-    this.#kept = { fetched, authorization, until: fetched.freshUntil ?? Date.now() + KEEP_MS };
+    let fetched: FetchedCard;
+    try {
+      fetched = await asked;
+    } catch (error) {
+      // The agent has no good card any more.
+      if (error instanceof Failure && error.kind === 'protocol') this.#kept = undefined;
+      throw error;
+    }
+    // One that was asked for earlier, and came later, says nothing newer.
+    if (order > (this.#kept?.order ?? 0)) this.#kept = { order, fetched, authorization, until: fetched.freshUntil ?? Date.now() + KEEP_MS };
     return fetched;
   }
+}
+
+function unsent(failure: Failure): Failure {
+  const { rule, status, code, path, retryAfterMs } = failure;
+  return new Failure(rule, { delivery: 'not_sent', status, code, path, retryAfterMs, cause: failure.unwrap() });
 }
 
 /** What is left of a call's time. @throws {Failure} `deadline.total` */

@@ -42,7 +42,8 @@ export class TaskAssembly {
   #history: Message[] = [];
   #messageIds = new Set<string>();
   #metadata: Task['metadata'];
-  #artifacts = new Map<string, Growing>();
+  /** By their ids; where a task has two of one id, the first counts, and the others are kept as they came. */
+  #artifacts = new Map<string | symbol, Growing>();
   #isEmpty = true;
 
   /** @param maxBytes of the events that the task is made of: what a later one replaces does not count */
@@ -100,7 +101,11 @@ export class TaskAssembly {
     this.#messageIds = new Set(task.history.map(({ messageId }) => messageId));
     this.#metadata = task.metadata;
     // Whether more is to come of an artifact, a task does not say.
-    this.#artifacts = new Map(task.artifacts.map((artifact) => [artifact.artifactId, grow(artifact, 0, false)]));
+    this.#artifacts = new Map();
+    for (const artifact of task.artifacts) {
+      const key = this.#artifacts.has(artifact.artifactId) ? Symbol() : artifact.artifactId;
+      this.#artifacts.set(key, grow(artifact, 0, false));
+    }
   }
 
   #about(taskId: string, contextId: string): void {

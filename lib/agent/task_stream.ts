@@ -101,6 +101,8 @@ export class TaskStream implements AsyncIterable<StreamItem>, AsyncDisposable {
     this.#source ??= this.#open(this.#stop.signal);
     try {
       const source = await this.#source;
+      // The consumer left before anything was sent.
+      if (this.#hasEnded()) return DONE;
       const step = await source.next();
       if (this.#hasEnded()) return DONE;
       if (step.done === true) this.#end();

@@ -86,7 +86,12 @@ class Peer implements TextPeer {
       if (prepared instanceof Refusal) throw prepared;
       const { agent, message, signal } = prepared;
       const linked = this.#link(signal);
-      return { items: agent.stream(message, { signal: linked.signal })[Symbol.asyncIterator](), release: linked.release };
+      try {
+        return { items: agent.stream(message, { signal: linked.signal })[Symbol.asyncIterator](), release: linked.release };
+      } catch (error) {
+        linked.release();
+        throw error;
+      }
     });
   }
 

@@ -1,5 +1,6 @@
 /** What a stream's events say, as text: each text once, in the order in which it comes. */
 import { TaskState, type Artifact, type Message, type Task } from '@a2a-js/sdk';
+import { Refusal } from '../failure.js';
 import type { StreamItem } from '../stream.js';
 import { FailedTask, hasFailed, stateOf, textOfHistory, textOfParts, textOfStatus, textOfTask } from './reply.js';
 
@@ -9,6 +10,8 @@ export class TextProgress {
   #state: TaskState | undefined;
   #failed: FailedTask | undefined;
   #hasSpoken = false;
+  /** Of the ids and texts that are kept. */
+  #kept = 0;
   /** The text so far of each artifact and of each message, by its id. */
   readonly #artifacts = new Map<string, string>();
   readonly #messages = new Map<string, string>();
@@ -74,20 +77,31 @@ export class TextProgress {
   }
 
   #ofMessage(message: Message): string {
-    return fresh(this.#messages, message.messageId, textOfParts(message));
+    return this.#fresh(this.#messages, message.messageId, textOfParts(message));
   }
 
   #ofArtifact(artifact: Artifact, append: boolean): string {
     const text = textOfParts(artifact);
-    if (!append) return fresh(this.#artifacts, artifact.artifactId, text);
-    this.#artifacts.set(artifact.artifactId, (this.#artifacts.get(artifact.artifactId) ?? '') + text);
+    if (!append) return this.#fresh(this.#artifacts, artifact.artifactId, text);
+    this.#keep(this.#artifacts, artifact.artifactId, (this.#artifacts.get(artifact.artifactId) ?? '') + text);
     return text;
+  }
+
+  /** What is new in a text that takes the place of an earlier one: what goes beyond it, or all where it says something else. */
+  #fresh(said: Map<string, string>, id: string, text: string): string {
+    const before = said.get(id) ?? '';
+    this.#keep(said, id, text);
+    return text.startsWith(before) ? text.slice(before.length) : text;
+  }
+
+  /** An agent of another's make may have no bound of its own. */
+  #keep(said: Map<string, string>, id: string, text: string): void {
+    const before = said.get(id);
+    this.#kept += text.length - (before === undefined ? -id.length : before.length);
+    if (this.#kept > MAX_KEPT) throw new Refusal('limit.stream_bytes');
+    said.set(id, text);
   }
 }
 
-/** What is new in a text that takes the place of an earlier one: what goes beyond it, or all where it says something else. */
-function fresh(said: Map<string, string>, id: string, text: string): string {
-  const before = said.get(id) ?? '';
-  said.set(id, text);
-  return text.startsWith(before) ? text.slice(before.length) : text;
-}
+/** As much as a peer's stream may have by default. */
+const MAX_KEPT = 64 * 1024 * 1024;

@@ -1,6 +1,6 @@
 /** A stream of text: an async iterable of chunks, and a web `ReadableStream`. */
 import type { TaskState } from '@a2a-js/sdk';
-import { Refusal } from '../failure.js';
+import { Failure, Refusal } from '../failure.js';
 import type { StreamItem } from '../stream.js';
 import { notSent } from './not_sent.js';
 import { TextProgress } from './progress.js';
@@ -81,7 +81,9 @@ class TextSource {
       }
     } catch (error) {
       release();
-      throw error;
+      if (!(error instanceof Refusal)) throw error;
+      await items.return?.();
+      throw new Failure(error.rule, { delivery: 'answered' });
     }
     release();
     const { failed } = this.progress;

@@ -47,6 +47,7 @@ function scripted(t: TestContext, streams: Script<readonly (Task | Failure)[]>, 
       })();
       return Promise.resolve(items as unknown as EventStream);
     },
+    timeLeft: () => undefined,
     getTask: () => {
       log.push('get');
       return new Promise<Reply<Task>>((resolve) => {

@@ -2,6 +2,7 @@ import { TaskState } from '@a2a-js/sdk';
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { CompactSign, generateKeyPair } from 'jose';
 import { Agent } from 'undici';
 import { RemoteAgent, type RemoteAgentOptions } from '../../lib/agent/index.js';
 import { Failure, userText, type ProtocolVersion, type StreamItem } from '../../lib/index.js';
@@ -211,6 +212,18 @@ describe('Where calls go', () => {
       assert.deepEqual([failure.rule, failure.path], ['a2a.schema', 'skills']);
       isBroken = false;
       assert.equal((await agent.send('x')).result.id, 'task-1');
+      assert.equal(raw.calls.length, 1);
+    });
+  });
+
+  test('A card that a forced refresh finds broken is used no more', async () => {
+    let isBroken = false;
+    await withAgent({ card: () => (isBroken ? { skills: 'none' } : {}), cardFields: ['cache-control: max-age=60'] }, async (raw) => {
+      const agent = remote(raw.origin);
+      await agent.send('x');
+      isBroken = true;
+      assert.equal((await failureFrom(agent.agentCard(true))).rule, 'a2a.schema');
+      assert.equal(await ruleOf(agent.send('x')), 'a2a.schema not_sent');
       assert.equal(raw.calls.length, 1);
     });
   });
@@ -562,7 +575,7 @@ describe('A stream and its task', () => {
     await withAgent({ onCall: (socket, { id }) => void socket.write(goodStream(id)) }, async (raw) => {
       const stream = remote(raw.origin).stream('x');
       const { result } = stream;
-      await pass(1);
+      await until(() => raw.cards.length === 1, 'the stream is read');
       assert.equal(await ruleOf(stream.next()), 'agent.stream_read not_sent');
       assert.equal((await result).id, 'task-1');
     });
@@ -699,5 +712,175 @@ describe('A remote agent', () => {
     await until(() => raw.openSockets === 0, 'its connections are closed');
     await raw.close();
     assert.deepEqual(process.getActiveResourcesInfo().filter((name) => name === 'Timeout'), []);
+  });
+});
+
+/** RFC 8785 for these cards: members in order. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)).map(([name, member]) => [name, sorted(member)]));
+}
+
+describe('What nobody is to lose or to see', () => {
+  const FOLLOWED = { kind: 'task', id: 'task-1', contextId: 'ctx-1' };
+  const words_0_3 = (...texts: string[]): unknown => [{ artifactId: 'a', parts: texts.map((text) => ({ kind: 'text', text })) }];
+  const chunk_0_3 = (id: string, eventId: number, text: string, append: boolean): string =>
+    event(id, eventId, { kind: 'artifact-update', taskId: 'task-1', contextId: 'ctx-1', append, artifact: { artifactId: 'a', parts: [{ kind: 'text', text }] } });
+  const status_0_3 = (id: string, eventId: number, state: string): string =>
+    event(id, eventId, { kind: 'status-update', taskId: 'task-1', contextId: 'ctx-1', final: state === 'completed', status: { state } });
+  const CARD_0_3 = (origin: string): Record<string, unknown> => ({
+    supportedInterfaces: [{ url: `${origin}/rpc`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' }],
+  });
+
+  test('0.3: what was said between two subscriptions, neither of which begins with the task, is in the result', async () => {
+    let subscriptions = 0;
+    const onCall = (socket: Socket, { id, body }: SeenRequest): void => {
+      if (body.includes('"tasks/get"')) {
+        const isOver = subscriptions === 2;
+        socket.write(good(id, { ...FOLLOWED, status: { state: isOver ? 'completed' : 'working' }, artifacts: words_0_3('one ', 'two ', ...(isOver ? ['three'] : [])) }));
+      } else if (++subscriptions === 1) {
+        socket.write(response(200, [SSE_FIELD, 'transfer-encoding: chunked']));
+        socket.write(chunk(status_0_3(id, 1, 'working') + chunk_0_3(id, 2, 'one ', false)));
+        setTimeout(() => socket.destroy(), 30);
+      } else {
+        socket.write(sse(chunk_0_3(id, 1, 'three', true) + status_0_3(id, 2, 'completed')));
+      }
+    };
+    await withAgent({ card: CARD_0_3, onCall }, async (raw) => {
+      const { artifacts } = await remote(raw.origin).follow('task-1', { firstDelayMs: 1 }).result;
+      assert.deepEqual(artifacts.map(textOf), ['one two three']);
+    });
+  });
+
+  test('0.3: a task that is followed from the middle of an artifact has all of it', async () => {
+    const onCall = (socket: Socket, { id, body }: SeenRequest): void => {
+      if (body.includes('"tasks/get"')) socket.write(good(id, { ...FOLLOWED, status: { state: 'completed' }, artifacts: words_0_3('one ', 'two') }));
+      else socket.write(sse(chunk_0_3(id, 1, 'two', true) + status_0_3(id, 2, 'completed')));
+    };
+    await withAgent({ card: CARD_0_3, onCall }, async (raw) => {
+      const { artifacts } = await remote(raw.origin).follow('task-1').result;
+      assert.deepEqual(artifacts.map(textOf), ['one two']);
+    });
+  });
+
+  test('A clock goes over all that following a task takes, whatever a retry-after asks', async () => {
+    await withAgent({ onCall: (socket) => void socket.write(response(503, ['retry-after: 3600'])) }, async (raw) => {
+      const agent = remote(raw.origin, { timeoutMs: 60 });
+      const stream = agent.follow('task-1');
+      const late = setTimeout(() => void stream.return(), 5000);
+      assert.equal((await failureFrom(stream.result)).rule, 'deadline.total');
+      clearTimeout(late);
+    });
+  });
+
+  test('A card that was asked for before a forced one, and comes after it, is not used', async () => {
+    let asked = 0;
+    const onCard = (socket: Socket): boolean => {
+      const version = String(++asked);
+      const text = JSON.stringify({
+        name: version, description: 'x', version, capabilities: {}, defaultInputModes: [], defaultOutputModes: [], skills: [],
+        supportedInterfaces: [{ url: `http://${socket.localAddress}:${socket.localPort}/${version}`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' }],
+      });
+      setTimeout(() => socket.write(response(200, ['content-type: application/json'], text)), version === '1' ? 80 : 0);
+      return true;
+    };
+    await withAgent({ onCard }, async (raw) => {
+      const agent = remote(raw.origin);
+      const early = agent.send('x');
+      await until(() => raw.cards.length === 1, 'the card is asked for');
+      assert.equal((await agent.agentCard(true)).name, '2');
+      await early;
+      assert.equal((await agent.agentCard()).name, '2');
+    });
+  });
+
+  test('A key that is withdrawn counts no more for a card that is kept', async () => {
+    let isWithdrawn = false;
+    const { publicKey, privateKey } = await generateKeyPair('ES256');
+    const card = (origin: string): Record<string, unknown> => ({
+      capabilities: { streaming: true }, defaultInputModes: ['text/plain'], defaultOutputModes: ['text/plain'], description: 'x', name: 'signed', version: '1',
+      supportedInterfaces: [{ protocolBinding: 'JSONRPC', protocolVersion: '1.0', url: `${origin}/rpc` }],
+    });
+    let text = '';
+    const onCard = (socket: Socket): boolean => socket.write(response(200, ['content-type: application/json'], text)) || true;
+    await withAgent({ onCard }, async (raw) => {
+      const unsigned = card(raw.origin);
+      const [protectedHeader, , signature] = (
+        await new CompactSign(Buffer.from(JSON.stringify(sorted(unsigned)))).setProtectedHeader({ alg: 'ES256', kid: 'k', typ: 'JOSE' }).sign(privateKey)
+      ).split('.');
+      text = JSON.stringify({ ...unsigned, signatures: [{ protected: protectedHeader, signature }] });
+      const agent = remote(raw.origin, { verify: { keys: () => (isWithdrawn ? undefined : publicKey), algorithms: ['ES256'] } });
+      await agent.send('x');
+      isWithdrawn = true;
+      assert.equal((await failureFrom(agent.send('x'))).rule, 'card.signature');
+      assert.equal(raw.calls.length, 1);
+    });
+  });
+
+  test('Only true opens other origins, not a word', () => {
+    const agent = remote('http://127.0.0.1:1/');
+    const opened = thrownRule(() => {
+      // @ts-expect-error what a caller without types may say
+      agent.setAllowCrossOriginInterfaces('false');
+    });
+    assert.equal(opened, 'options.endpoint invalid_argument allowCrossOriginInterfaces');
+  });
+
+  test('A method may be called in another dialect than the card\'s where plain text results are allowed', async () => {
+    await withAgent({ card: CARD_0_3, onCall: (socket, { id }) => void socket.write(good(id)) }, async (raw) => {
+      const agent = remote(raw.origin, { allowPlainTextResults: true });
+      assert.deepEqual((await agent.rpcCall('X', {}, '1.0')).result, { fine: true });
+    });
+    const plain = (socket: Socket, { id }: SeenRequest): void =>
+      void socket.write(response(200, ['content-type: text/plain'], JSON.stringify({ jsonrpc: '2.0', id, result: { fine: true } })));
+    await withAgent({ onCall: plain }, async (raw) => {
+      const agent = remote(raw.origin, { allowPlainTextResults: true });
+      assert.deepEqual((await agent.rpcCall('X', {}, '0.3')).result, { fine: true });
+    });
+  });
+
+  test('A message that was not sent for want of a card is told as not sent', async () => {
+    await withAgent({ onCard: (socket) => socket.write(response(503, ['retry-after: 1'])) || true }, async (raw) => {
+      const failure = await failureFrom(remote(raw.origin).send('x'));
+      assert.deepEqual([failure.rule, failure.delivery, failure.status, failure.retryAfterMs], ['http.status', 'not_sent', 503, 1000]);
+      assert.equal((await failureFrom(remote(raw.origin).agentCard())).delivery, 'answered');
+    });
+  });
+
+  test('Whoever leaves a stream in the same turn dispatches nothing, also where the card is kept', async () => {
+    await withAgent({}, async (raw) => {
+      const methods: string[] = [];
+      const watched = dispatcher.compose((dispatch) => (options, handler) => {
+        methods.push(options.method);
+        return dispatch(options, handler);
+      });
+      const agent = remote(raw.origin, { dispatcher: watched });
+      await agent.agentCard();
+      const stream = agent.stream('x');
+      const first = stream.next();
+      await stream.return();
+      assert.equal((await first).done, true);
+      assert.deepEqual(methods, ['GET']);
+    });
+  });
+
+  test('A value that is set once more asks for no card', async () => {
+    await withAgent({}, async (raw) => {
+      const agent = remote(raw.origin);
+      for (let turn = 0; turn < 3; turn++) {
+        agent.setAuthorizationHeader('Bearer fake');
+        await agent.send('x');
+      }
+      assert.equal(raw.cards.length, 1);
+    });
+  });
+
+  test('Artifacts of one id are all in the result, as in a plain answer', async () => {
+    const task = { id: 'task-1', contextId: 'ctx-1', status: { state: 'TASK_STATE_COMPLETED' }, artifacts: [{ artifactId: 'a', parts: [{ text: 'one' }] }, { artifactId: 'a', parts: [{ text: 'two' }] }] };
+    await withAgent({ onCall: (socket, { id, body }) => void socket.write(body.includes('Streaming') ? sse(event(id, 1, { task })) : good(id, { task })) }, async (raw) => {
+      const agent = remote(raw.origin);
+      assert.deepEqual((await agent.stream('x').result).artifacts.map(textOf), (await agent.send('x')).result.artifacts.map(textOf));
+    });
   });
 });
