@@ -2,7 +2,7 @@
  * What every call has in common, unary or streaming: interceptors before and after, the request's bytes, one end.
  */
 import type { Dispatcher } from 'undici';
-import { traceCall, type CallTrace } from './diagnostics.js';
+import { CallTrace, traceCall } from './diagnostics.js';
 import type { OperationName } from './dialect/dialect.js';
 import { Refusal, type Failure } from './failure.js';
 import type { CallInterceptor, FinishedCall } from './interceptor.js';
@@ -62,7 +62,7 @@ export abstract class Call implements ExchangeListener {
   start(): void {
     if (this.trace === undefined) this.#begin();
     else {
-      this.trace.begin(() => {
+      CallTrace.begin(this.trace, () => {
         this.#begin();
       });
     }
@@ -122,7 +122,7 @@ export abstract class Call implements ExchangeListener {
     if (this.trace === undefined) this.settled(failure);
     else {
       const { status, bytes, delivery } = this.exchange;
-      this.trace.settle(failure, { status, bytes, delivery, events: this.events, left: this.isLeft }, () => {
+      CallTrace.settle(this.trace, failure, { status, bytes, delivery, events: this.events, left: this.isLeft }, () => {
         this.settled(failure);
       });
     }

@@ -18,7 +18,8 @@ import type { Delivery, Failure, FailureKind, FailureRule } from './failure.js';
  * before anything is sent publishes as well, a stream from its first `next()`.
  *
  * A subscriber sees what happens and changes nothing of it. One that throws does not harm the call: Node reports the throw as an uncaught
- * exception. One that subscribes while a call goes on hears nothing of that call.
+ * exception. One that subscribes while a call goes on hears nothing of that call, or its end alone
+ * where somebody else had subscribed before it began.
  */
 export interface CallMessage {
   /** The version of this type: 1. Members may be added to it; one that goes or changes its meaning changes the version. */
@@ -105,8 +106,9 @@ export function traceCall(operation: OperationName, prepared?: PreparedCall): Ca
 /** A call that was refused before it was prepared. */
 export function traceRefusal(operation: OperationName, failure: Failure): void {
   const trace = traceCall(operation);
-  trace?.begin(() => undefined);
-  trace?.settle(failure, NOTHING, () => undefined);
+  if (trace === undefined) return;
+  CallTrace.begin(trace, () => undefined);
+  CallTrace.settle(trace, failure, NOTHING, () => undefined);
 }
 
 export class CallTrace implements CallMessage {
@@ -171,8 +173,24 @@ export class CallTrace implements CallMessage {
     if (this.#stage === 'starting') this.#keepsIds = true;
   }
 
+  // What the call does with its message is reached by none of its members: a subscriber holds it, and may set any.
+
   /** Runs the beginning of the call. */
-  begin(run: () => void): void {
+  static begin(trace: CallTrace, run: () => void): void {
+    trace.#begin(run);
+  }
+
+  /** A result, or an event of a stream, was judged good. */
+  static accepted(trace: CallTrace | undefined, holder: { readonly raw: Uint8Array }, result: unknown): void {
+    if (trace !== undefined) trace.#accepted(holder, result);
+  }
+
+  /** The call is over. */
+  static settle(trace: CallTrace, failure: Failure | undefined, seen: Seen, handOver: () => void): void {
+    trace.#settle(failure, seen, handOver);
+  }
+
+  #begin(run: () => void): void {
     calls.start.runStores(this, () => {
       this.#stage = 'begun';
       this.#body = undefined;
@@ -181,8 +199,7 @@ export class CallTrace implements CallMessage {
     this.#end();
   }
 
-  /** A result, or an event of a stream, was judged good. */
-  accepted(holder: { readonly raw: Uint8Array }, result: unknown): void {
+  #accepted(holder: { readonly raw: Uint8Array }, result: unknown): void {
     this.#firstResultAt ??= performance.now();
     // The bytes may be copied only when they are asked for.
     this.#results?.update(holder.raw);
@@ -190,8 +207,7 @@ export class CallTrace implements CallMessage {
     if (this.#keepsIds && this.operation !== 'call') this.#subject = { ...this.#subject, ...subjectOf(result) };
   }
 
-  /** The call is over. */
-  settle(failure: Failure | undefined, { status, bytes, events, delivery, left }: Seen, handOver: () => void): void {
+  #settle(failure: Failure | undefined, { status, bytes, events, delivery, left }: Seen, handOver: () => void): void {
     this.#end();
     this.#failure = failure;
     const first = this.#firstResultAt;

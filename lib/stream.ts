@@ -4,7 +4,7 @@
 import type { Dispatcher } from 'undici';
 import { Call, type PreparedCall } from './call.js';
 import type { Dialect, StreamName } from './dialect/dialect.js';
-import { traceRefusal } from './diagnostics.js';
+import { CallTrace, traceRefusal } from './diagnostics.js';
 import { Refusal, type Failure } from './failure.js';
 import type { StreamPolicy } from './options.js';
 import { RepeatRecognition, type DecodedEvent } from './repeat.js';
@@ -275,7 +275,7 @@ class StreamCall extends Call {
     this.#lifecycle.accept(event, isFinal);
     this.#events++;
     const item = new Item(event, id, data, start, end);
-    this.trace?.accepted(item, event);
+    CallTrace.accepted(this.trace, item, event);
     if (this.#lifecycle.ended && !hadEnded) {
       this.exchange.awaitEnd(() => {
         this.#closed = true;

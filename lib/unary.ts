@@ -1,6 +1,7 @@
 /** A unary call: one request, one whole answer, judged layer by layer. */
 import type { Dispatcher } from 'undici';
 import { Call, type PreparedCall } from './call.js';
+import { CallTrace } from './diagnostics.js';
 import { Refusal, type Failure, type FailureRule } from './failure.js';
 import { judgeHead, type BodyPlan, type ResponseHead } from './wire/http.js';
 import { ResponseDecoder, type RpcResult } from './wire/jsonrpc.js';
@@ -148,7 +149,7 @@ class UnaryCall<T> extends Call {
 
   override end(): void {
     this.#reply = judgeBody(this.#body.whole(), this.#plan, this.prepared.id, this.#judge);
-    this.trace?.accepted(this.#reply, this.#reply.result);
+    CallTrace.accepted(this.trace, this.#reply, this.#reply.result);
     this.finish(undefined);
   }
 

@@ -1,15 +1,15 @@
 /** An undici agent with safe settings, for callers that would else write their own network policy. */
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { Agent, Pool, ProxyAgent, buildConnector } from 'undici';
+import { Agent, Pool, ProxyAgent, buildConnector, type Dispatcher, type errors } from 'undici';
 import { Failure, Refusal } from '../failure.js';
-import { ConnectionLimit, guardedConnector } from './connector.js';
+import { ConnectionLimit, guardedConnector, judgedLookup, quietConnector } from './connector.js';
 import { checkAgentOptions, type AgentSettings, type HardenedAgentOptions } from './options.js';
 import { pinnedIdentity } from './pins.js';
 
 /**
  * An undici `Agent` that connects to public addresses alone, over TLS 1.2 or later where it is `https:`, with certificates that are always
- * checked, and with bounds on its connections: see {@link HardenedAgentOptions}. With a proxy it is undici's `ProxyAgent`. The environment
- * has no say in it. The caller shares and closes it.
+ * checked, and with bounds on its connections: see {@link HardenedAgentOptions}. With a proxy it is undici's `ProxyAgent`. Of the
+ * environment, nothing but Node's own trust store has a say in it. The caller shares and closes it.
  * @throws {Failure} `options.*`, kind `invalid_argument`: an option that is unknown or wrong
  */
 export function hardenedAgent(options?: HardenedAgentOptions & { readonly proxy?: undefined }): Agent;
@@ -36,9 +36,9 @@ function agentOf(settings: AgentSettings): Agent | ProxyAgent {
     allowH2: settings.allowH2,
     // Or an environment variable of undici's would choose the parser.
     useMilo: false,
-    factory: (origin: string | URL, given: object): Pool => {
+    factory: (origin: string | URL, given: { connect?: buildConnector.connector }): Pool => {
       if (spkiPins !== undefined && new URL(origin).protocol !== 'https:') throw new TypeError('spkiPins: without TLS there is no key');
-      return new Pool(origin, given);
+      return forgettable(new Pool(origin, { ...given, ...(given.connect !== undefined && { connect: quietConnector(given.connect) }) }));
     },
   };
   const tls = {
@@ -58,7 +58,7 @@ function agentOf(settings: AgentSettings): Agent | ProxyAgent {
     requestTls: tls,
     proxyTls: {
       ...transportOf(settings),
-      lookup,
+      lookup: judgedLookup(lookup, () => undefined),
       allowH2: false,
       secureContext: secureContextOf({ ...settings, cert: undefined, key: undefined }),
     },
@@ -71,6 +71,28 @@ function agentOf(settings: AgentSettings): Agent | ProxyAgent {
         useMilo: false,
       }),
   });
+}
+
+/**
+ * undici's `Agent` forgets an origin whose connections are gone, but not one whose pool had been full: it takes the pool for busy for ever. An
+ * agent that names one origin after another could fill the memory. What a pool that nobody uses says of itself is put right, and said again.
+ */
+function forgettable(pool: Pool): Pool {
+  const full = Object.getOwnPropertySymbols(pool).find(({ description }) => description === 'needDrain');
+  let isTidying = false;
+  const tidy = (origin: URL, targets: readonly Dispatcher[], error: errors.UndiciError): void => {
+    if (full === undefined || isTidying) return;
+    setImmediate(() => {
+      const { connected, size } = pool.stats;
+      // One that is closed has been forgotten.
+      if (pool.closed || connected + size > 0) return;
+      isTidying = true;
+      Reflect.set(pool, full, false);
+      pool.emit('disconnect', origin, targets, error);
+      isTidying = false;
+    });
+  };
+  return pool.on('disconnect', tidy).on('connectionError', tidy);
 }
 
 /** What every connection is made with. */

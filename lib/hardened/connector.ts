@@ -56,6 +56,23 @@ export class ConnectionLimit {
   }
 }
 
+/**
+ * Refuses a connection on which the peer spoke before it was asked. What comes with the answer of a proxy that opens a tunnel is there before
+ * undici looks: it would take it for an answer to nothing, close, and connect again without end, also for a call that is long over.
+ */
+export function quietConnector(connector: Connector): Connector {
+  return (options, callback) =>
+    connector(options, (...result) => {
+      const [error, socket] = result;
+      if (error !== null || socket.readableLength === 0) {
+        callback(...result);
+        return;
+      }
+      socket.on('error', () => undefined).destroy();
+      callback(new Error('the peer spoke before it was asked'), null);
+    });
+}
+
 interface Address {
   readonly address: string;
   readonly family: 4 | 6;
@@ -76,7 +93,7 @@ export function guardedConnector(
   resolve: LookupFunction,
   connectorOf: (lookup: LookupFunction) => Connector,
 ): Connector {
-  if (policy === 'any') return connectorOf(resolve);
+  if (policy === 'any') return connectorOf(judgedLookup(resolve, () => undefined));
   return (options, callback) => {
     const target = { host: options.hostname, port: Number(options.port) || (options.protocol === 'https:' ? 443 : 80) };
     const judged = new Set<string>();
@@ -117,7 +134,7 @@ function judgeAll(policy: NetworkPolicy, target: Target, addresses: readonly Add
 }
 
 /** What is resolved once is judged, and handed on as it was judged: nobody resolves the name a second time. */
-function judgedLookup(resolve: LookupFunction, judge: Judge): LookupFunction {
+export function judgedLookup(resolve: LookupFunction, judge: Judge): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, answer) => {
       const found = judgedAnswer(error, answer, judge);

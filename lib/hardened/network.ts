@@ -125,6 +125,7 @@ function isAllowed(policy: NetworkPolicy, address: string, host: string, port: n
   if (policy === 'loopback') return isIPv4(address) ? isLoopbackIPv4(address) : isLoopbackIPv6(address);
   if (UNSPECIFIED.has(address)) return false;
   const answer: unknown = policy(address, port, host);
-  // A promise, or a number, is no answer: fail closed.
+  // A promise, or a number, is no answer: fail closed. What becomes of the promise is nobody's business any more.
+  if (answer instanceof Promise) answer.catch(() => undefined);
   return answer === true;
 }

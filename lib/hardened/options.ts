@@ -28,7 +28,8 @@ export interface HardenedAgentOptions {
   readonly lookup?: LookupFunction | undefined;
   /** The lowest version of TLS: `'1.2'` (RFC 5246) or `'1.3'` (RFC 8446). Absent: `'1.2'`. */
   readonly minTlsVersion?: '1.2' | '1.3' | undefined;
-  /** The certificate authorities to trust, in PEM, in place of Node's own. Absent: Node's. */
+  /** The certificate authorities to trust, in PEM, in place of Node's own. Absent: Node's, which the environment can add to
+   * (`NODE_EXTRA_CA_CERTS`, `SSL_CERT_FILE`, …): give them to be sure. */
   readonly ca?: Pem | readonly Pem[] | undefined;
   /** The client's certificate and those between it and its authority, in PEM (mTLS). With it goes `key`. It is not shown to a proxy. */
   readonly cert?: Pem | undefined;
@@ -74,8 +75,9 @@ export interface HardenedAgentOptions {
   readonly allowH2?: boolean | undefined;
   /**
    * An `http:` or `https:` proxy, user info and all, through which everything is tunnelled (CONNECT, RFC 9110 section 9.3.6), `http:`
-   * endpoints too. It hides which address is connected to, so it goes with `network: 'any'` alone. Absent: none, whatever the environment
-   * says.
+   * endpoints too. It hides which address is connected to, so it goes with `network: 'any'` alone. `http:` endpoints on this
+   * machine's names (`localhost`, 127.0.0.1) are tunnelled too, and the proxy reads what they carry, credentials included. Absent: none,
+   * whatever the environment says.
    */
   readonly proxy?: string | URL | undefined;
 }

@@ -44,6 +44,7 @@ function checkEach<T extends object>(read: Readonly<Record<string, unknown>>, ta
   for (const name in table) {
     const [rule, schema] = table[name];
     let reason: unknown;
+    let path: string = name;
     try {
       const result = v.safeParse(schema, read[name], { abortEarly: true });
       if (result.success) {
@@ -53,8 +54,10 @@ function checkEach<T extends object>(read: Readonly<Record<string, unknown>>, ta
     } catch (error) {
       // What a check of ours says, or a proxy or a getter inside an option.
       reason = error instanceof Refusal ? error.reason : error;
+      // Of an option that holds others, the one that is wrong.
+      if (error instanceof Refusal && error.path !== undefined) path = `${name}.${error.path}`;
     }
-    throw new Refusal(rule, { path: name, reason });
+    throw new Refusal(rule, { path, reason });
   }
   // Each name of the table has been filled in.
   return policy as T;

@@ -58,7 +58,8 @@ interface FetchInit {
 
 const checkInit = optionChecker<FetchInit>(
   {
-    method: ['request.params', v.optional(v.picklist(METHODS), 'GET')],
+    // As `fetch` takes it, in any case.
+    method: ['request.params', v.optional(v.pipe(v.string(), v.toUpperCase(), v.picklist(METHODS)), 'GET')],
     headers: [
       'options.headers',
       v.pipe(
@@ -66,8 +67,8 @@ const checkInit = optionChecker<FetchInit>(
         v.transform(fetchHeadersOf),
       ),
     ],
-    body: ['request.params', v.optional(v.pipe(v.unknown(), v.transform(bytesOf)), none)],
-    signal,
+    body: ['request.params', v.nullish(v.pipe(v.unknown(), v.transform(bytesOf)), none)],
+    signal: [signal[0], v.pipe(v.unknown(), v.transform((given) => given ?? undefined), signal[1])],
   },
   ({ method, body }) => {
     if (method === 'GET' && body !== undefined) throw new Refusal('request.params', { path: 'body', reason: new TypeError('a GET has no body') });

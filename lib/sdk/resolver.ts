@@ -91,5 +91,6 @@ function placeOf(baseUrl: string, path: string, options: CardPolicy): [string, C
   if (url === null) throw refused('options.endpoint', 'the path is none');
   const { origin: reached, target } = endpointOf(url);
   if (reached !== origin) throw refused('options.endpoint', `the path leads to another origin: ${reached}`);
-  return [origin, { ...options, cardPath: target }];
+  // It outranks what the resolver was told of paths.
+  return [origin, { ...options, cardPath: target, allowLegacyCardPath: undefined }];
 }

@@ -313,7 +313,7 @@ describe('A fetch is refused before anything is sent', () => {
     ['for what speaks to caches', { headers: { 'cache-control': 'no-store' } }, 'options.headers'],
     ['for a signal that is none', { signal: {} }, 'options.signal', 'signal'],
     ['for a verification that is none', { verify: true }, 'card.keys', 'verify'],
-    ['for a verification without keys', { verify: { algorithms: ['ES256'] } }, 'card.keys', 'verify'],
+    ['for a verification without keys', { verify: { algorithms: ['ES256'] } }, 'card.keys', 'verify.keys'],
     ['for interceptors, which are for calls', { interceptors: [] }, 'options.unknown'],
   ];
   for (const [what, options, rule, path] of rows) {

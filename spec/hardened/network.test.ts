@@ -171,6 +171,22 @@ describe('network: a function', () => {
     assert.deepEqual(allowed, [true]);
   });
 
+  test('A promise that it gives lets nothing through, and may reject', async () => {
+    let unhandled = 0;
+    const count = (): void => {
+      unhandled++;
+    };
+    process.on('unhandledRejection', count);
+    try {
+      const asked = (() => Promise.reject(new Error('down'))) as unknown as () => boolean;
+      assert.equal(judgeAddress(asked, '10.0.0.1', target)?.rule, 'network.refused');
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    } finally {
+      process.off('unhandledRejection', count);
+    }
+    assert.equal(unhandled, 0);
+  });
+
   test('What it throws is behind unwrap(), and the address is refused', () => {
     for (const thrown of [new Error('secret'), 'secret', undefined]) {
       const failure = judgeAddress(

@@ -79,6 +79,9 @@ describe('strictFetch sends', LIMIT, () => {
     assert.equal(server.requests.at(-1)?.headers.get('content-length'), '0');
     await fetching(url, { method: 'DELETE' });
     assert.equal(server.requests.at(-1)?.line, 'DELETE /a HTTP/1.1');
+    // What `fetch` takes for none, and for a POST.
+    await fetching(url, { method: 'post', body: null, signal: null });
+    assert.equal(server.requests.at(-1)?.line, 'POST /a HTTP/1.1');
   });
 
   const refused: readonly (readonly [what: string, input: unknown, init: unknown, rule: FailureRule, more?: Partial<StrictFetchOptions>])[] = [
@@ -90,7 +93,7 @@ describe('strictFetch sends', LIMIT, () => {
     ['an option of fetch that is not kept', '', { redirect: 'follow' }, 'options.unknown'],
     ['init that is no object', '', 'GET', 'options.unknown'],
     ['another method', '', { method: 'PUT' }, 'request.params'],
-    ['a method in another case', '', { method: 'post' }, 'request.params'],
+    ['a method that is no text', '', { method: 7 }, 'request.params'],
     ['a body to a GET', '', { body: 'x' }, 'request.params'],
     ['a body that is a form', '', { method: 'POST', body: new URLSearchParams() }, 'request.params'],
     ['a body that is a stream', '', { method: 'POST', body: new ReadableStream() }, 'request.params'],

@@ -55,6 +55,13 @@ async function failureFrom(promise: Promise<unknown>): Promise<Failure> {
 }
 
 describe('The strict card resolver', LIMIT, () => {
+  test('takes the path of a call before what it was told of paths', async () => {
+    serve(cardText());
+    await resolver({ allowLegacyCardPath: true }).resolve(server.origin, '/card.json');
+    await resolver({ cardPath: '/other.json' }).resolve(server.origin, '/card.json');
+    assert.deepEqual(paths(), ['/card.json', '/card.json']);
+  });
+
   test('leads the SDK’s factory from a URL to a client that calls', async () => {
     const factory = new ClientFactory({ transports: [new StrictTransportFactory({ dispatcher })], cardResolver: resolver() });
     const client = await factory.createFromUrl(agent.origin);
@@ -196,7 +203,7 @@ describe('The strict card resolver', LIMIT, () => {
     [{ dispatcher, cache: new Map() }, 'options.unknown', 'cache'],
     [{ dispatcher, maxCardBytes: 0 }, 'options.limit', 'maxCardBytes'],
     [{ dispatcher, cardPath: 7 }, 'options.endpoint', 'cardPath'],
-    [{ dispatcher, verify: {} }, 'card.keys', 'verify'],
+    [{ dispatcher, verify: {} }, 'card.keys', 'verify.keys'],
     [{ dispatcher, headers: { accept: '*/*' } }, 'options.headers', 'headers'],
     [{ dispatcher, timeoutMs: -1 }, 'options.time', 'timeoutMs'],
   ];
