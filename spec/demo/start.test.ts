@@ -32,7 +32,7 @@ function sha256(text: string): string {
 
 function assertAllProven({ code, stdout, stderr }: Ended, text: string): void {
   equal(stderr, '');
-  match(stdout, /^All 17 checks passed\.$/m);
+  match(stdout, /^All 18 checks passed\.$/m);
   ok(!stdout.includes('✗'));
   equal(code, 0);
   ok(stdout.includes(sha256(text)), 'the text is the one that was given');
@@ -47,6 +47,7 @@ describe('npm start', { concurrency: true }, () => {
     const { stdout } = ended;
     for (const shown of [
       /^here +words 5, bytes 50, /m,
+      /✓ fetchAgentCard .*1\.0 and 0\.3: selected 1\.0, the dialect it is probed to speak/,
       /✓ cancelTask .*working, then canceled/,
       /✓ listTasks .*the 3 tasks/,
       /✓ listTasks .*invalid_argument, options\.operation, nothing sent/,
@@ -86,6 +87,6 @@ describe('npm start', { concurrency: true }, () => {
     equal(code, 1);
     match(stdout, /✗ sendMessage/);
     match(stdout, /✓ cancelTask/);
-    match(stdout, /^9 of 17 checks failed\.$/m);
+    match(stdout, /^9 of 18 checks failed\.$/m);
   });
 });

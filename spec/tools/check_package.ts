@@ -29,12 +29,20 @@ interface Packed {
 
 const CONSUMER = `
 import { Agent } from 'undici';
-import { Failure, StrictClient, failureOf, userText, type CallOptions, type FailureRule, type Reply, type Task } from 'a2a-strict';
+import { Failure, StrictClient, failureOf, hardenedAgent, userText, type CallOptions, type FailureRule, type Reply, type Task } from 'a2a-strict';
+import { RemoteAgent, type TaskStream } from 'a2a-strict/agent';
+import { AgentCardCache, type FetchedCard } from 'a2a-strict/discovery';
+import { StrictTransportFactory, strictFetch } from 'a2a-strict/sdk';
+import { textPeer, type TextStream } from 'a2a-strict/text';
 
 const options: CallOptions = { endpoint: 'http://127.0.0.1:1/', protocolVersion: '1.0', maxResponseBytes: 1 };
 const client = new StrictClient(new Agent());
 export const reply: Promise<Reply<Task>> = client.getTask(options, { id: 't' });
 export const events = client.sendStreamingMessage({ ...options, maxEventBytes: 1 }, { message: userText('hi') });
+export const card: Promise<FetchedCard> = new AgentCardCache().get(new Agent(), 'http://127.0.0.1:1/');
+export const followed: TaskStream = new RemoteAgent('http://127.0.0.1:1/', { dispatcher: hardenedAgent() }).follow('t');
+export const text: TextStream = textPeer('a2a://127.0.0.1:1').stream('hi');
+export const sdk = [new StrictTransportFactory({ dispatcher: new Agent() }).protocolName, strictFetch(new Agent(), { maxResponseBytes: 1 })];
 export const rule = (error: unknown): FailureRule | undefined => failureOf(error)?.rule ?? (error instanceof Failure ? error.rule : undefined);
 `;
 
@@ -71,10 +79,20 @@ try {
   // No script runs at the consumer's.
   run('npm', ['install', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', tarball, 'undici', ...tools]);
 
-  write('smoke.mjs', `${SMOKE} await says(await import('a2a-strict'));`);
-  write('smoke.cjs', `${SMOKE} says(require('a2a-strict')).catch((error) => { console.error(error); process.exit(1); });`);
+  const layers = ['discovery', 'agent', 'text', 'sdk'].map((layer) => `a2a-strict/${layer}`);
+  const esm = layers.map((layer) => `await import('${layer}');`).join(' ');
+  const cjs = layers.map((layer) => `require('${layer}');`).join(' ');
+  write('smoke.mjs', `${SMOKE} await says(await import('a2a-strict')); ${esm}`);
+  write('smoke.cjs', `${SMOKE} ${cjs} says(require('a2a-strict')).catch((error) => { console.error(error); process.exit(1); });`);
   run(process.execPath, ['smoke.mjs']);
   run(process.execPath, ['smoke.cjs']);
+
+  assert.match(run('npx', ['--no-install', 'a2a-strict', '--version']), /^\d+\.\d+\.\d+\n$/);
+  const shown = run('npx', ['--no-install', 'a2a-strict', 'demo', 'any text']);
+  assert.match(shown, /^All \d+ checks passed\.$/m);
+  // What `npm start` shows is just that, but for the names that are made anew for each run.
+  const stable = (text: string): string => text.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}|\d+ ms|127\.0\.0\.1:\d+/g, '…');
+  assert.equal(stable(shown), stable(run('npm', ['run', '--silent', 'start', '--', 'any text'], root)));
 
   write('consumer.ts', CONSUMER);
   write('consumer.cts', CONSUMER);
