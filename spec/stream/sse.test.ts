@@ -1,6 +1,8 @@
 /** The framing of event streams, section 3 of the profile, on bytes alone. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { createParser } from 'eventsource-parser';
 import { Refusal, type FailureRule } from '../../lib/failure.js';
 import { SseParser, type SseBounds } from '../../lib/wire/sse.js';
@@ -749,4 +751,79 @@ describe('Decoding takes time linear in the bytes', () => {
       assert.ok(ratio < LINEAR_AT_MOST, `${TIMES} times the work took ${ratio.toFixed(1)} times as long`);
     });
   }
+});
+
+// ---- Memory ----
+
+/** Memory of buffers that is really held. */
+function held(): number {
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc') as () => void;
+  gc();
+  gc();
+  return process.memoryUsage().arrayBuffers;
+}
+
+/** Bytes as undici hands them over: a view of all that was read at once. */
+function viewOf(text: string, read: number): Buffer {
+  const buffer = Buffer.allocUnsafeSlow(Math.max(read, text.length));
+  buffer.write(text, buffer.length - text.length, 'latin1');
+  return buffer.subarray(buffer.length - text.length);
+}
+
+describe('What waits to be asked for', () => {
+  const MiB = 1024 * 1024;
+
+  test('keeps alive no more than a few reads, however little of each is ours', () => {
+    const parser = new SseParser(UNBOUNDED);
+    const before = held();
+    for (let i = 0; i < 2000; i++) parser.push(viewOf(':', 64 * 1024));
+    assert.ok(held() - before < 4 * MiB, `${held() - before} bytes for ${parser.buffered}`);
+  });
+
+  test('is not copied where it is nearly all that was read, again and again', () => {
+    const parser = new SseParser(UNBOUNDED);
+    for (let i = 0; i < 10; i++) {
+      const chunk = viewOf(event(String(i)), 60 * 1024);
+      parser.push(chunk);
+      assert.equal(parser.next()?.data.buffer, chunk.buffer);
+      assert.equal(parser.next(), undefined);
+    }
+  });
+
+  test('is not copied where many chunks are of one read, which counts once', () => {
+    const parser = new SseParser(UNBOUNDED);
+    const read = viewOf(Array.from({ length: 50 }, (_, i) => event(String(100 + i))).join(''), 60 * 1024);
+    const size = event('100').length;
+    for (let at = 0; at < read.length; at += size) parser.push(read.subarray(at, at + size));
+    for (let i = 0; i < 50; i++) assert.equal(parser.next()?.data.buffer, read.buffer);
+  });
+
+  test('is copied from the third large read on', () => {
+    const parser = new SseParser(UNBOUNDED);
+    const chunks = Array.from({ length: 3 }, (_, i) => viewOf(event(String(i)), 64 * 1024));
+    for (const chunk of chunks) parser.push(chunk);
+    assert.deepEqual(chunks.map((chunk) => parser.next()?.data.buffer === chunk.buffer), [true, true, false]);
+  });
+
+  test('is let go of once it has been asked for', () => {
+    const parser = new SseParser(UNBOUNDED);
+    const before = held();
+    for (let i = 0; i < 20; i++) parser.push(viewOf(event(String(i), 'x'.repeat(MiB)), MiB));
+    for (let i = 0; i < 19; i++) assert.ok(parser.next() !== undefined);
+    assert.ok(held() - before < 4 * MiB, `${held() - before} bytes`);
+    parser.discard();
+    assert.ok(held() - before < MiB, `${held() - before} bytes are left`);
+  });
+
+  test('is not kept alive by an event that began in it', () => {
+    const parser = new SseParser(UNBOUNDED);
+    const chunk = viewOf('data: x\n', 64 * 1024);
+    parser.push(chunk);
+    assert.equal(parser.next(), undefined);
+    parser.push(Buffer.from('id: 1\n\n'));
+    const frame = parser.next();
+    assert.equal(frame?.data.toString(), 'x');
+    assert.notEqual(frame.data.buffer, chunk.buffer);
+  });
 });
