@@ -1,192 +1,99 @@
 /**
- * `npm run bench`: `StrictClient` against the official SDK's JSON-RPC client, and against undici without any A2A client, on one
- * machine in one run. `-- --rounds N`, `-- --quick` (some seconds, rough), `-- --json` (for tools).
+ * `npm run bench`: `StrictClient` against the official SDK's JSON-RPC client, and against undici without any A2A client, on one machine in
+ * one run, beside what is asked of it. After `--`: `--rounds N`; `--only unary,stream,…`; `--quick` (some seconds, rough); `--json FILE`,
+ * for tools such as plot.ts.
  *
- * The server and each peer have a process of their own. The peers take turns within each round, so that whatever else the machine
- * does befalls them alike; reported are the medians of the rounds, and the ratios of these medians.
+ * The server and each peer have a process of their own. The peers take turns within each round, so that whatever else the machine does
+ * befalls them alike; reported are the medians of the rounds, and the ratios of these medians.
  */
-import { fork, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { cpus, release, totalmem, type as systemName } from 'node:os';
 import { parseArgs } from 'node:util';
 import { A2A_SDK_VERSION, UNDICI_VERSION } from '../../lib/index.js';
-import { median, type Job } from './job.js';
+import { Crew, type Measured } from './crew.js';
+import { loads, packageSize } from './footprint.js';
+import type { Job } from './job.js';
 import type { PeerName } from './peers.js';
-import { event } from './wire.js';
+import { closingText, growthText, headText, loadsText, packageText, rowText } from './report.js';
+import { growthOf, rowOf, type GrowthRow, type Results, type Row } from './results.js';
+import { FULL, GROUPS, growthsOf, QUICK, workloadsOf, type Group } from './workloads.js';
 
-function readFlags(): { rounds: number; quick: boolean; json: boolean } {
+interface Flags {
+  readonly rounds: number;
+  readonly quick: boolean;
+  readonly json: string | undefined;
+  readonly only: readonly string[];
+}
+
+function readFlags(): Flags {
   try {
-    const { quick = false, json = false, rounds = quick ? '1' : '5' } = parseArgs({
-      options: { rounds: { type: 'string' }, quick: { type: 'boolean' }, json: { type: 'boolean' } },
+    const { quick = false, json, only = GROUPS.join(','), rounds = quick ? '1' : '9' } = parseArgs({
+      options: { rounds: { type: 'string' }, quick: { type: 'boolean' }, json: { type: 'string' }, only: { type: 'string' } },
     }).values;
     if (!/^[1-9]\d{0,2}$/.test(rounds)) throw new RangeError('--rounds takes a number from 1 to 999');
-    return { rounds: Number(rounds), quick, json };
+    const groups = only.split(',');
+    const known: readonly string[] = GROUPS;
+    if (!groups.every((name) => known.includes(name))) throw new RangeError(`--only takes some of ${GROUPS.join(',')}`);
+    return { rounds: Number(rounds), quick, json, only: groups };
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     process.exit(2);
   }
 }
 
-const { rounds, quick, json } = readFlags();
-const EVENTS = quick ? 20_000 : 100_000;
-const UNARY = quick ? { milliseconds: 200, atLeast: 300 } : { milliseconds: 600, atLeast: 1_000 };
-
-// ---- What is measured ----
-
-interface Figure {
-  readonly unit: string;
-  readonly better: 'more' | 'less';
-  /** What `StrictClient` is to be, in times of another peer. */
-  readonly target?: Readonly<Partial<Record<'sdk' | 'undici', number>>>;
-}
-
-interface Measure {
-  readonly name: string;
-  readonly job: Job;
-  /** What the job's numbers are. */
-  readonly figures: readonly Figure[];
-}
-
-const MEASURES: readonly Measure[] = [
-  {
-    name: 'getTask, 1 at a time',
-    job: { kind: 'unary', concurrency: 1, ...UNARY },
-    figures: [
-      { unit: 'calls/s', better: 'more' },
-      { unit: 'CPU µs/call', better: 'less' },
-    ],
+const { rounds, quick, json, only } = readFlags();
+const wants = (group: Group): boolean => only.includes(group);
+const startedAt = performance.now();
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string };
+const head = {
+  date: new Date().toISOString(),
+  machine: {
+    cpu: cpus()[0]?.model.trim() ?? 'unknown CPU',
+    cores: cpus().length,
+    memoryGiB: Math.round(totalmem() / 2 ** 30),
+    system: `${systemName()} ${release()}`,
   },
-  {
-    name: 'getTask, 32 at a time',
-    job: { kind: 'unary', concurrency: 32, ...UNARY },
-    figures: [
-      { unit: 'calls/s', better: 'more', target: { sdk: 4, undici: 1 } },
-      { unit: 'CPU µs/call', better: 'less' },
-    ],
-  },
-  {
-    name: 'stream, 20 events an HTTP chunk',
-    job: { kind: 'stream', events: EVENTS, perChunk: 20 },
-    figures: [
-      { unit: 'events/s', better: 'more', target: { sdk: 1 } },
-      { unit: 'CPU µs/event', better: 'less' },
-    ],
-  },
-  {
-    name: 'stream, 1 event an HTTP chunk',
-    job: { kind: 'stream', events: EVENTS, perChunk: 1 },
-    figures: [
-      { unit: 'events/s', better: 'more', target: { sdk: 1 } },
-      { unit: 'CPU µs/event', better: 'less' },
-    ],
-  },
-  {
-    name: 'stream, from the call to the first event',
-    job: { kind: 'first event', streams: quick ? 50 : 200 },
-    figures: [{ unit: 'ms', better: 'less' }],
-  },
-];
+  versions: { package: version, node: process.versions.node, undici: UNDICI_VERSION, sdk: A2A_SDK_VERSION },
+  rounds,
+  quick,
+};
+console.log(headText(head));
 
-// ---- Running it ----
+const crew = new Crew();
+await crew.start();
 
-/** A child that is gone before its time, or that fails, takes the benchmark with it. */
-function start(module: URL, ...args: string[]): ChildProcess {
-  const child = fork(module, args);
-  child.once('exit', (code) => {
-    if (!ended) throw new Error(`${module.pathname} ended with code ${String(code)}`);
-  });
-  return child;
+/** What was measured is not measured again for being a size of a growth too. */
+const known = new Map<string, Measured>();
+
+async function measure(job: Job, peers: readonly PeerName[]): Promise<Measured> {
+  const key = JSON.stringify(job);
+  const measured = known.get(key) ?? (await crew.measure(job, peers, rounds, 'median'));
+  known.set(key, measured);
+  return measured;
 }
 
-async function answerOf<T>(child: ChildProcess): Promise<T> {
-  const [answer] = (await once(child, 'message')) as [T];
-  return answer;
-}
-
-let ended = false;
-const server = start(new URL('./server.ts', import.meta.url));
-const url = `http://127.0.0.1:${String(await answerOf<number>(server))}/`;
-const PEER_NAMES: readonly PeerName[] = ['strict', 'sdk', 'undici'];
-const peers = PEER_NAMES.map((name) => start(new URL('./runner.ts', import.meta.url), name, url));
-
-async function ask(peer: ChildProcess, job: Job): Promise<number[]> {
-  const figures = answerOf<number[]>(peer);
-  peer.send(job);
-  return figures;
-}
-
-interface Row extends Figure {
-  readonly name: string;
-  readonly medians: Readonly<Record<PeerName, number>>;
-  /** How many times as good as another peer StrictClient is. */
-  readonly ratios: { readonly sdk: number; readonly undici: number };
-  /** Whether the target is reached; `undefined` where there is none. */
-  readonly met: boolean | undefined;
-}
-
-async function measure({ name, job, figures }: Measure): Promise<Row[]> {
-  // The first run of each only warms it up.
-  for (const peer of peers) await ask(peer, job);
-  const runs = peers.map((): number[][] => []);
-  for (let round = 0; round < rounds; round++) {
-    for (let turn = 0; turn < peers.length; turn++) {
-      // Each goes first in turn.
-      const at = (round + turn) % peers.length;
-      runs[at]!.push(await ask(peers[at]!, job));
-    }
-  }
-  return figures.map((figure, i) => {
-    const medianOf = (peer: PeerName): number => median(runs[PEER_NAMES.indexOf(peer)]!.map((numbers) => numbers[i]!));
-    const medians = { strict: medianOf('strict'), sdk: medianOf('sdk'), undici: medianOf('undici') };
-    const times = (other: number): number => (figure.better === 'more' ? medians.strict / other : other / medians.strict);
-    const ratios = { sdk: times(medians.sdk), undici: times(medians.undici) };
-    const { target } = figure;
-    const met = target && ratios.sdk >= (target.sdk ?? 0) && ratios.undici >= (target.undici ?? 0);
-    return { name, ...figure, medians, ratios, met };
-  });
-}
-
-// ---- Showing it ----
-
-const HEADINGS = ['', 'StrictClient', 'official SDK', 'undici', 'to SDK', 'to undici'];
-const WIDTHS = [18, 14, 14, 14, 10, 11];
-
-function columns(cells: readonly string[]): string {
-  return cells.map((cell, i) => (i === 0 ? cell.padEnd(WIDTHS[0]!) : cell.padStart(WIDTHS[i]!))).join('');
-}
-
-function lineOf({ unit, medians, ratios, target, met }: Row): string {
-  const digits = medians.strict < 100 ? 2 : 0;
-  const format = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-  const aims = Object.entries(target ?? {}).map(([peer, ratio]) => `${String(ratio)}x ${peer}`);
-  return (
-    columns([
-      `  ${unit}`,
-      ...PEER_NAMES.map((peer) => medians[peer].toLocaleString('en', format)),
-      `${ratios.sdk.toFixed(2)}x`,
-      `${ratios.undici.toFixed(2)}x`,
-    ]) + (met === undefined ? '' : `   ${met ? 'reached' : 'MISSED'}: ${aims.join(', ')}`)
-  );
-}
-
-/** As long as StrictClient's ids are; the SDK counts its requests, and is spared these bytes. */
-const ANY_ID = JSON.stringify('0'.repeat(32));
-let streamBytes = 0;
-for (let number = 1; number <= EVENTS; number++) streamBytes += event(number, EVENTS, ANY_ID).length;
-const eventBytes = Math.round(streamBytes / EVENTS);
-const versions = { node: process.versions.node, undici: UNDICI_VERSION, sdk: A2A_SDK_VERSION };
-
-if (!json) {
-  console.log(`Node ${versions.node}, undici ${versions.undici}, SDK ${versions.sdk}. Medians of ${String(rounds)}.`);
-  console.log('undici: undici.request, eventsource-parser and JSON.parse, nothing checked. Ratios: StrictClient is so many times as good.');
-  console.log(`A stream has ${EVENTS.toLocaleString('en')} events of ${String(eventBytes)} bytes.\n`);
-  console.log(columns(HEADINGS));
-}
+const effort = quick ? QUICK : FULL;
 const rows: Row[] = [];
-for (const each of MEASURES) {
-  const measured = await measure(each);
-  if (!json) console.log([each.name, ...measured.map(lineOf)].join('\n'));
-  rows.push(...measured);
+for (const workload of workloadsOf(effort).filter(({ group }) => wants(group))) {
+  const row = rowOf(workload, await measure(workload.job, workload.peers));
+  console.log(rowText(row));
+  rows.push(row);
 }
-ended = true;
-for (const child of [server, ...peers]) child.disconnect();
-if (json) console.log(JSON.stringify({ ...versions, rounds, events: EVENTS, eventBytes, rows }, null, 2));
+const growth: GrowthRow[] = [];
+for (const each of wants('growth') ? growthsOf(effort) : []) {
+  const measured: Measured[] = [];
+  for (const { job } of each.sizes) measured.push(await measure(job, ['strict']));
+  const row = growthOf(each, measured);
+  console.log(growthText(row));
+  growth.push(row);
+}
+crew.stop();
+
+const loaded = wants('import') ? loads(rounds) : [];
+if (loaded.length > 0) console.log(loadsText(loaded));
+const size = wants('package') ? packageSize() : undefined;
+if (size !== undefined) console.log(packageText(size));
+
+const results: Results = { ...head, seconds: (performance.now() - startedAt) / 1000, rows, growth, loads: loaded, packageSize: size };
+console.log(closingText(results));
+if (json !== undefined) writeFileSync(json, `${JSON.stringify(results, null, 2)}\n`);

@@ -1,122 +1,61 @@
-/** Who is compared: three clients, each used in the leanest way it offers. Each looks at what it is given, so that none can skip it. */
-import { AgentCard } from '@a2a-js/sdk';
-import { JsonRpcTransportFactory, type Transport } from '@a2a-js/sdk/client';
-import { createParser } from 'eventsource-parser';
-import { randomUUID } from 'node:crypto';
-import { Agent, request } from 'undici';
-import { StrictClient, type CallOptions } from '../../lib/index.js';
-import { TASK_ID } from './wire.js';
+/**
+ * Who is compared: `StrictClient` and what else there is, each used in the leanest way it offers, and each loaded only where it is asked for.
+ * Each looks at what it is given, so that none can skip it.
+ */
+import type { StreamKind } from './wire.js';
 
-/** What a peer has seen of a stream. */
-interface Streamed {
+/** What a peer has seen of a stream so far. */
+export interface Streamed {
   events: number;
-  /** Characters of text, all artifact chunks together. */
+  /** Characters of text, all artifact chunks together; `bytes` counts bytes. */
   characters: number;
-  /** When the first event was there: `performance.now()`. */
+  /** When the first event was there, and what CPU time had been used by then: `performance.now()`, microseconds. */
   firstAt: number;
+  firstCpu: number;
 }
 
 export interface Peer {
   /** One unary call; gives the length of the first artifact's text. */
   getTask(): Promise<number>;
-  /** One stream of so many events, to its end. */
-  stream(events: number, perChunk: number): Promise<Streamed>;
+  /** One stream of so many events, to its end; `seen` is kept up to date meanwhile. */
+  stream(events: number, perChunk: number, kind?: StreamKind, seen?: Streamed): Promise<Streamed>;
+  /** One token stream of so many events a second. */
+  slow(events: number, perSecond: number, seen: Streamed): Promise<Streamed>;
 }
 
-function streamUrl(base: string, events: number, perChunk: number): string {
-  return `${base}stream/${String(events)}/${String(perChunk)}`;
+export type PeerName = 'strict' | 'strict-plain' | 'sdk' | 'undici' | 'bytes';
+
+/** Takes the base URL of the server. */
+export const PEERS: Readonly<Record<PeerName, (base: string) => Promise<Peer>>> = {
+  /** Every check on; defaults. */
+  strict: async (base) => (await import('./peers/strict.js')).strictClient(base),
+  /** The same without the short cut for events that repeat others. */
+  'strict-plain': async (base) => (await import('./peers/strict.js')).strictClient(base, { repeatRecognition: false }),
+  /** The official SDK's transport, without the `Client` around it. */
+  sdk: async (base) => (await import('./peers/sdk.js')).sdkTransport(base),
+  /** No A2A client: `undici.request`, eventsource-parser, `JSON.parse`. Nothing is checked. */
+  undici: async (base) => (await import('./peers/undici.js')).bareUndici(base),
+  /** Only counts bytes: nobody can be faster on undici. */
+  bytes: async (base) => (await import('./peers/bytes.js')).bytesOnly(base),
+};
+
+/** Nothing seen yet. */
+export function nothing(): Streamed {
+  return { events: 0, characters: 0, firstAt: 0, firstCpu: 0 };
 }
 
-function strictClient(base: string): Peer {
-  const dispatcher = new Agent();
-  const client = new StrictClient(dispatcher);
-  const options: CallOptions = { endpoint: base, protocolVersion: '1.0', maxResponseBytes: 1024 * 1024 };
-  return {
-    async getTask() {
-      const { result } = await client.getTask(options, { id: TASK_ID });
-      const content = result.artifacts[0]?.parts[0]?.content;
-      return content?.$case === 'text' ? content.value.length : 0;
-    },
-    async stream(events, perChunk) {
-      const seen: Streamed = { events: 0, characters: 0, firstAt: 0 };
-      const to = { ...options, endpoint: streamUrl(base, events, perChunk), maxEventBytes: 1024 * 1024 };
-      for await (const { event } of client.subscribeToTask(to, { id: TASK_ID })) {
-        if (seen.events++ === 0) seen.firstAt = performance.now();
-        if (event.$case === 'artifactUpdate') {
-          const content = event.value.artifact?.parts[0]?.content;
-          if (content?.$case === 'text') seen.characters += content.value.length;
-        }
-      }
-      return seen;
-    },
-  };
+export function countEvent(seen: Streamed): void {
+  if (seen.events++ === 0) {
+    const { user, system } = process.cpuUsage();
+    seen.firstCpu = user + system;
+    seen.firstAt = performance.now();
+  }
 }
 
-/** The transport alone, without the `Client` around it: the leanest the SDK has. */
-async function sdkClient(base: string): Promise<Peer> {
-  const factory = new JsonRpcTransportFactory();
-  // A transport without the compatibility layer reads nothing of the card.
-  const to = (url: string): Promise<Transport> => factory.create(url, AgentCard.fromJSON({}));
-  const unary = await to(base);
-  return {
-    async getTask() {
-      const result = await unary.getTask({ tenant: '', id: TASK_ID });
-      const content = result.artifacts[0]?.parts[0]?.content;
-      return content?.$case === 'text' ? content.value.length : 0;
-    },
-    async stream(events, perChunk) {
-      const seen: Streamed = { events: 0, characters: 0, firstAt: 0 };
-      const transport = await to(streamUrl(base, events, perChunk));
-      for await (const { payload } of transport.resubscribeTask({ tenant: '', id: TASK_ID })) {
-        if (seen.events++ === 0) seen.firstAt = performance.now();
-        if (payload?.$case === 'artifactUpdate') {
-          const content = payload.value.artifact?.parts[0]?.content;
-          if (content?.$case === 'text') seen.characters += content.value.length;
-        }
-      }
-      return seen;
-    },
-  };
+export function streamUrl(base: string, kind: StreamKind, events: number, perChunk: number): string {
+  return `${base}stream/${String(kind)}/${String(events)}/${String(perChunk)}`;
 }
 
-/** The wire shapes that the last peer reads, as it trusts them to be. */
-interface WireArtifact {
-  readonly parts: readonly { readonly text: string }[];
+export function slowUrl(base: string, events: number, perSecond: number): string {
+  return `${base}slow/token/${String(events)}/${String(perSecond)}`;
 }
-
-/** No A2A client at all: what the HTTP client, the SSE parser and `JSON.parse` cost by themselves. Nothing is checked. */
-function bareUndici(base: string): Peer {
-  const dispatcher = new Agent();
-  const call = (url: string, method: string): ReturnType<typeof request> =>
-    request(url, {
-      dispatcher,
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: randomUUID(), method, params: { id: TASK_ID } }),
-    });
-  return {
-    async getTask() {
-      const { body } = await call(base, 'GetTask');
-      const { result } = JSON.parse(await body.text()) as { result: { artifacts: readonly WireArtifact[] } };
-      return result.artifacts[0]?.parts[0]?.text.length ?? 0;
-    },
-    async stream(events, perChunk) {
-      const seen: Streamed = { events: 0, characters: 0, firstAt: 0 };
-      const parser = createParser({
-        onEvent({ data }) {
-          const { result } = JSON.parse(data) as { result: { artifactUpdate?: { artifact: WireArtifact } } };
-          if (seen.events++ === 0) seen.firstAt = performance.now();
-          seen.characters += result.artifactUpdate?.artifact.parts[0]?.text.length ?? 0;
-        },
-      });
-      const { body } = await call(streamUrl(base, events, perChunk), 'SubscribeToTask');
-      const decoder = new TextDecoder();
-      for await (const chunk of body) parser.feed(decoder.decode(chunk as Buffer, { stream: true }));
-      return seen;
-    },
-  };
-}
-
-export const PEERS = { strict: strictClient, sdk: sdkClient, undici: bareUndici } as const;
-
-export type PeerName = keyof typeof PEERS;
