@@ -4,8 +4,8 @@
  * Why this is sound. A template is learnt from an event that went the plain path, every check on. It is the bytes before and after the body
  * of one JSON string in that event; that this string is the text of the event's one part is proven by experiment: the plain path is run
  * again with another text in its place, one that no agent can guess, and has to give the same event with that text. From then on, an event
- * that has the very same bytes before and after, and between them nothing but the plain body of a JSON string (valid UTF-8; no quote, no
- * backslash, no control character), consists of the same tokens but for that one string. So it keeps or breaks just the rules that the
+ * that has the very same bytes before and after, and between them nothing but the body of one JSON string (valid UTF-8; no quote but an escaped
+ * one, no control character, every escape whole and every surrogate paired), consists of the same tokens but for that one string. So it keeps or breaks just the rules that the
  * template kept: framing is judged before, and order and identity after, as for every event. Whatever does not fit goes the plain path.
  */
 import { isUtf8 } from 'node:buffer';
@@ -159,13 +159,32 @@ function textBetween(data: Buffer, { before, after }: Template): string | undefi
   const end = data.length - after.length;
   if (end < start || !hasBytes(data, after, end) || !hasBytes(data, before, 0)) return undefined;
   let bits = 0;
+  let isEscaped = false;
   for (let at = start; at < end; at++) {
     const byte = data[at] as number;
-    if (byte === 0x22 || byte === 0x5c || byte < 0x20) return undefined;
+    if (byte === 0x22 || byte < 0x20) return undefined;
     bits |= byte;
+    if (byte !== 0x5c) continue;
+    isEscaped = true;
+    // What is escaped ends no string; an escape that the end cuts would.
+    at++;
+    if (at === end) return undefined;
+    bits |= data[at] as number;
   }
+  if (isEscaped) return unescaped(data.subarray(start, end));
   if (bits < 0x80) return data.toString('latin1', start, end);
   return isUtf8(data.subarray(start, end)) ? data.toString('utf8', start, end) : undefined;
+}
+
+/** A body with escapes. What is no whole string, or has half of a surrogate pair, the plain path judges. */
+function unescaped(body: Buffer): string | undefined {
+  if (!isUtf8(body)) return undefined;
+  try {
+    const text = JSON.parse(`"${body.toString('utf8')}"`) as string;
+    return text.isWellFormed() ? text : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function hasBytes(data: Buffer, bytes: Buffer, at: number): boolean {

@@ -117,6 +117,26 @@ describe('Recognition of repeats', () => {
     });
   }
 
+  test('takes a text with escapes for a text, and what only looks like one the plain path', () => {
+    const behind = counted(plainDecoder(v1_0));
+    const repeats = new RepeatRecognition(behind.decode);
+    const decode = (body: string): Outcome => outcomeOf((bytes) => repeats.decode(bytes), Buffer.from(v1('')(body)));
+    decode('first');
+    const learnt = behind.taken();
+    for (const said of ['a\nb', '"quoted"', 'back\\slash', '\u{1F600} escaped', 'tab\tand é', '/']) {
+      const escaped = JSON.stringify(said).slice(1, -1).replace(/[^\u0000-\u007f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+      const outcome = decode(escaped.replace('/', '\\/'));
+      assert.ok('event' in outcome && outcome.event.$case === 'artifactUpdate');
+      assert.deepEqual(outcome.event.value.artifact?.parts[0]?.content, { $case: 'text', value: said });
+    }
+    assert.equal(behind.taken(), learnt);
+    for (const body of ['\\ud83d', '\\ude00\\ud83d', '\\x', '\\u12', '\\\n', 'cut\\', '\\\\" ,"x":"']) {
+      const before = behind.taken();
+      assert.deepEqual(decode(body), outcomeOf(plainDecoder(v1_0), Buffer.from(v1('')(body))));
+      assert.ok(behind.taken() > before, body);
+    }
+  });
+
   test('hands out objects that no two events share', () => {
     const repeats = new RepeatRecognition(plainDecoder(v1_0));
     const decode = (body: string): DecodedEvent => repeats.decode(Buffer.from(v1('')(body)));

@@ -7,32 +7,69 @@
 import * as v from 'valibot';
 import type { Schema } from './values.js';
 
+type AnySchema = v.GenericSchema;
+type AnyDecoder = (value: unknown) => unknown;
+type Pipe = readonly v.PipeItem<unknown, unknown, v.BaseIssue<unknown>>[];
+
+/** Thrown inside, and by no one else: the value is not to the schema's liking. Made once: a stack for each would cost more than all else. */
+const REJECTED = new Error('rejected');
+
 /** What a decoder gives for a value that is not to its liking. */
 export const INVALID: unique symbol = Symbol('invalid');
 
-/** The decoded value, or {@link INVALID}. */
-export type Decoder<T> = (value: unknown) => T | typeof INVALID;
+/**
+ * The decoder of `schema`.
+ * @returns a function that gives the decoded value, or {@link INVALID}
+ */
+export function compile<T>(schema: Schema<T>): (value: unknown) => T | typeof INVALID {
+  const decode = decoderOf(schema);
+  return (value) => {
+    try {
+      // The closures are made of the schema's parts, so what they give is what the schema gives.
+      return decode(value) as T;
+    } catch (error) {
+      if (error === REJECTED) return INVALID;
+      throw error;
+    }
+  };
+}
 
-type AnyDecoder = Decoder<unknown>;
-type AnySchema = v.GenericSchema;
+/** The decoders of an object's members, by their names. */
+export type MemberDecoders<Entries extends v.ObjectEntries> = {
+  readonly [Name in keyof Entries]: (value: unknown) => v.InferOutput<Entries[Name]>;
+};
 
-/** The decoder of `schema`. */
-export function compile<T>(schema: Schema<T>): Decoder<T> {
-  // The closures are made of the schema's parts, so what they give is what the schema gives.
-  return decoderOf(schema) as Decoder<T>;
+/** Decodes an object member by member, each named outright: to reach them by names that differ from schema to schema is what would cost. */
+export type Shape<Entries extends v.ObjectEntries> = (
+  value: Readonly<Record<keyof Entries, unknown>>,
+  decode: MemberDecoders<Entries>,
+) => v.InferOutput<v.ObjectSchema<Entries, undefined>>;
+
+type AnyShape = (value: object, decode: Readonly<Record<string, AnyDecoder>>) => unknown;
+
+const shapes = new WeakMap<v.ObjectEntries, AnyShape>();
+
+/** Objects of these entries are decoded by `shape`, which has to give just what the schema gives. */
+export function giveShape<Entries extends v.ObjectEntries>(entries: Entries, shape: Shape<Entries>): void {
+  shapes.set(entries, shape as AnyShape);
 }
 
 function decoderOf(schema: AnySchema): AnyDecoder {
-  if ('pipe' in schema) return pipeDecoder(schema.pipe as readonly v.PipeItem<unknown, unknown, v.BaseIssue<unknown>>[], schema);
-  if (isType<v.StringSchema<undefined>>(schema, 'string')) return (value) => (typeof value === 'string' ? value : INVALID);
-  if (isType<v.BooleanSchema<undefined>>(schema, 'boolean')) return (value) => (typeof value === 'boolean' ? value : INVALID);
-  if (isType<v.CustomSchema<unknown, undefined>>(schema, 'custom')) return (value) => (schema.check(value) ? value : INVALID);
-  if (isType<v.ObjectSchema<v.ObjectEntries, undefined>>(schema, 'object')) return objectDecoder(schema.entries);
+  if ('pipe' in schema) return pipeDecoder(schema.pipe as Pipe, schema);
+  if (isType<v.StringSchema<undefined>>(schema, 'string')) return (value) => (typeof value === 'string' ? value : reject());
+  if (isType<v.BooleanSchema<undefined>>(schema, 'boolean')) return (value) => (typeof value === 'boolean' ? value : reject());
+  if (isType<v.CustomSchema<unknown, undefined>>(schema, 'custom')) return (value) => (schema.check(value) ? value : reject());
+  if (isType<v.ObjectSchema<v.ObjectEntries, undefined>>(schema, 'object')) return objectDecoder(schema);
   if (isType<v.ArraySchema<AnySchema, undefined>>(schema, 'array')) return listDecoder(decoderOf(schema.item));
-  if (isType<v.NullishSchema<AnySchema, unknown>>(schema, 'nullish')) return nullishDecoder(schema);
-  // `optional(unknown())`, of which there are many more in a stream than of all else that is left.
-  if (schema.type === 'optional' && 'wrapped' in schema && (schema.wrapped as AnySchema).type === 'unknown') return (value) => value;
+  if (isType<v.NullishSchema<AnySchema, unknown>>(schema, 'nullish')) return absentDecoder(schema, true);
+  if (isType<v.LazySchema<AnySchema>>(schema, 'lazy')) return lazyDecoder(schema);
+  if (isType<v.OptionalSchema<AnySchema, unknown>>(schema, 'optional')) return absentDecoder(schema, false);
+  if (schema.type === 'unknown') return (value) => value;
   return slowDecoder(schema);
+}
+
+function reject(): never {
+  throw REJECTED;
 }
 
 function isType<S extends AnySchema>(schema: AnySchema, type: S['type']): schema is S {
@@ -43,107 +80,75 @@ function isType<S extends AnySchema>(schema: AnySchema, type: S['type']): schema
 function slowDecoder(schema: AnySchema): AnyDecoder {
   return (value) => {
     const result = v.safeParse(schema, value, { abortEarly: true });
-    return result.success ? result.output : INVALID;
+    return result.success ? result.output : reject();
   };
 }
 
-function nullishDecoder(schema: v.NullishSchema<AnySchema, unknown>): AnyDecoder {
-  const decode = decoderOf(schema.wrapped);
-  const stated = schema.default;
-  const defaultOf = typeof stated === 'function' ? (stated as () => unknown) : () => stated;
-  return (value) => (value === undefined || value === null ? defaultOf() : decode(value));
+/** What may be absent, and may have a default, which is held against the schema too. */
+function absentDecoder(
+  { wrapped, default: stated }: v.NullishSchema<AnySchema, unknown> | v.OptionalSchema<AnySchema, unknown>,
+  nullIsAbsent: boolean,
+): AnyDecoder {
+  const decode = decoderOf(wrapped);
+  const isAbsent = nullIsAbsent ? (value: unknown) => value === undefined || value === null : (value: unknown) => value === undefined;
+  if (stated === undefined) return (value) => (isAbsent(value) ? value : decode(value));
+  if (typeof stated !== 'function') return (value) => decode(isAbsent(value) ? stated : value);
+  const make = stated as () => unknown;
+  return (value) => {
+    if (!isAbsent(value)) return decode(value);
+    const made = make();
+    return made === undefined ? undefined : decode(made);
+  };
+}
+
+/** What it turns out to be is compiled when it first does. */
+function lazyDecoder(schema: v.LazySchema<AnySchema>): AnyDecoder {
+  const decoders = new WeakMap<AnySchema, AnyDecoder>();
+  return (value) => {
+    const actual = schema.getter(value);
+    let decode = decoders.get(actual);
+    if (decode === undefined) {
+      decode = decoderOf(actual);
+      decoders.set(actual, decode);
+    }
+    return decode(value);
+  };
 }
 
 function listDecoder(decode: AnyDecoder): AnyDecoder {
-  return (value) => {
-    if (!Array.isArray(value)) return INVALID;
-    const output: unknown[] = [];
-    for (const item of value as unknown[]) {
-      const decoded = decode(item);
-      if (decoded === INVALID) return INVALID;
-      output.push(decoded);
+  return (value) => (Array.isArray(value) ? value.map((item) => decode(item)) : reject());
+}
+
+function objectDecoder({ entries }: v.ObjectSchema<v.ObjectEntries, undefined>): AnyDecoder {
+  const members = Object.entries(entries) as [string, AnySchema][];
+  const decode = Object.fromEntries(members.map(([name, member]) => [name, decoderOf(member)]));
+  const shape = shapes.get(entries) ?? anyShape(members);
+  return (value) => (typeof value === 'object' && value !== null ? shape(value, decode) : reject());
+}
+
+/** The shape of objects of which there are few. */
+function anyShape(members: readonly [string, AnySchema][]): AnyShape {
+  // A member that is optional and has no default stays out where it is missing.
+  const names = members.map(([name, schema]) => [name, schema.type === 'optional' && 'default' in schema && schema.default === undefined] as const);
+  return (value, decode) => {
+    const given = value as Readonly<Record<string, unknown>>;
+    const output: Record<string, unknown> = {};
+    for (const [name, mayStayOut] of names) {
+      if (!mayStayOut || name in given) output[name] = decode[name]?.(given[name]);
     }
     return output;
   };
 }
 
-/** A member of an object that is there. */
-interface MemberDecoder {
-  readonly decode: AnyDecoder;
-  readonly isRequired: boolean;
-  /** A string, or null for the default. Most members of most objects are. */
-  readonly isText: boolean;
-}
-
-/** A value that many objects may share. */
-const isShared = (value: unknown): boolean => typeof value !== 'object';
-
-/**
- * Looks only for the members that are there, and begins from an object that has all the others: to add them one by one, from code that serves
- * every schema, is what would cost.
- */
-function objectDecoder(entries: v.ObjectEntries): AnyDecoder {
-  const members = new Map<string, MemberDecoder>();
-  const template: Record<string, unknown> = {};
-  /** Members whose default has to be made anew for each object: lists. */
-  const made: [name: string, make: () => unknown][] = [];
-  let required = 0;
-  for (const [name, schema] of Object.entries(entries) as [string, AnySchema][]) {
-    const decode = decoderOf(schema);
-    const isOptional = schema.type === 'optional' || schema.type === 'nullish';
-    const hasDefault = 'default' in schema && schema.default !== undefined;
-    // What a missing member comes to: valibot holds defaults, too, against the schema.
-    const initial = hasDefault ? decode(undefined) : undefined;
-    const isRequired = !isOptional || initial === INVALID;
-    if (isRequired) required++;
-    // A member that is optional and has no default stays out where it is missing.
-    if (isRequired || hasDefault) template[name] = isShared(initial) && !isRequired ? initial : undefined;
-    if (!isShared(initial)) made.push([name, () => decode(undefined)]);
-    const isText = schema.type === 'nullish' && 'wrapped' in schema && isPlainString(schema.wrapped as AnySchema) && initial === '';
-    members.set(name, { decode, isRequired, isText });
-  }
-  return (value) => {
-    if (typeof value !== 'object' || value === null) return INVALID;
-    const output = { ...template };
-    let seen = 0;
-    for (const name in value) {
-      const member = members.get(name);
-      if (member === undefined) continue;
-      const given = (value as Record<string, unknown>)[name];
-      if (member.isText && typeof given === 'string') {
-        output[name] = given;
-        continue;
-      }
-      const decoded = member.decode(given);
-      if (decoded === INVALID) return INVALID;
-      output[name] = decoded;
-      if (member.isRequired) seen++;
-    }
-    if (seen !== required) return INVALID;
-    for (const [name, make] of made) output[name] ??= make();
-    return output;
-  };
-}
-
-function isPlainString(schema: AnySchema): boolean {
-  return schema.type === 'string' && !('pipe' in schema);
-}
-
-function pipeDecoder(pipe: readonly v.PipeItem<unknown, unknown, v.BaseIssue<unknown>>[], whole: AnySchema): AnyDecoder {
+function pipeDecoder(pipe: Pipe, whole: AnySchema): AnyDecoder {
   const steps: AnyDecoder[] = [];
   for (const [position, item] of pipe.entries()) {
     const step = position === 0 ? decoderOf(item as AnySchema) : stepOf(item);
     if (step === undefined) return slowDecoder(whole);
     steps.push(step);
   }
-  return (value) => {
-    let at = value;
-    for (const step of steps) {
-      at = step(at);
-      if (at === INVALID) return INVALID;
-    }
-    return at;
-  };
+  // Most pipes have two or three steps: each is called by the next, rather than by a loop.
+  return steps.reduce((first, second) => (value) => second(first(value)));
 }
 
 function stepOf(item: v.PipeItem<unknown, unknown, v.BaseIssue<unknown>>): AnyDecoder | undefined {
@@ -151,10 +156,10 @@ function stepOf(item: v.PipeItem<unknown, unknown, v.BaseIssue<unknown>>): AnyDe
   switch (item.type) {
     case 'check': {
       const { requirement } = item as v.CheckAction<unknown, undefined>;
-      return (value) => (requirement(value) ? value : INVALID);
+      return (value) => (requirement(value) ? value : reject());
     }
     case 'non_empty':
-      return (value) => ((value as string | unknown[]).length > 0 ? value : INVALID);
+      return (value) => ((value as string | unknown[]).length > 0 ? value : reject());
     case 'transform': {
       const { operation } = item as v.TransformAction<unknown, unknown>;
       return (value) => operation(value);

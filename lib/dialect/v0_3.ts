@@ -43,6 +43,7 @@ import {
   object,
   oneOf,
   open,
+  shaped,
   text,
   type Schema,
 } from './values.js';
@@ -75,7 +76,13 @@ const kind = (name: string): Schema<string> =>
   );
 
 const textPart: Schema<Part> = v.pipe(
-  object({ text: v.string(), metadata }),
+  shaped(
+    { text: v.string(), metadata },
+    (value, decode) => ({
+      text: decode.text(value.text),
+      metadata: decode.metadata(value.metadata),
+    }),
+  ),
   v.transform(({ text: value, metadata: meta }): Part => ({
     content: { $case: 'text', value },
     metadata: meta,
@@ -121,68 +128,128 @@ const unknownPart: Schema<Part> = v.custom<Part>(() => false, PAYLOAD);
 const part: Schema<Part> = v.lazy((input) => (isObject(input) ? (PARTS.get(input['kind']) ?? unknownPart) : textPart));
 
 const message: Schema<Message> = v.pipe(
-  object({
-    kind: kind('message'),
-    messageId: nonEmpty,
-    contextId: text,
-    taskId: text,
-    role: oneOf(ROLES),
-    parts: v.array(part),
-    metadata,
-    extensions: list(v.string()),
-    referenceTaskIds: list(v.string()),
-  }),
+  shaped(
+    {
+      kind: kind('message'),
+      messageId: nonEmpty,
+      contextId: text,
+      taskId: text,
+      role: oneOf(ROLES),
+      parts: v.array(part),
+      metadata,
+      extensions: list(v.string()),
+      referenceTaskIds: list(v.string()),
+    },
+    (value, decode) => ({
+      kind: decode.kind(value.kind),
+      messageId: decode.messageId(value.messageId),
+      contextId: decode.contextId(value.contextId),
+      taskId: decode.taskId(value.taskId),
+      role: decode.role(value.role),
+      parts: decode.parts(value.parts),
+      metadata: decode.metadata(value.metadata),
+      extensions: decode.extensions(value.extensions),
+      referenceTaskIds: decode.referenceTaskIds(value.referenceTaskIds),
+    }),
+  ),
   v.transform(({ kind: _, ...others }): Message => others),
 );
 
-const artifact: Schema<Artifact> = object({
-  artifactId: nonEmpty,
-  name: text,
-  description: text,
-  parts: v.array(part),
-  metadata,
-  extensions: list(v.string()),
-});
+const artifact: Schema<Artifact> = shaped(
+  {
+    artifactId: nonEmpty,
+    name: text,
+    description: text,
+    parts: v.array(part),
+    metadata,
+    extensions: list(v.string()),
+  },
+  (value, decode) => ({
+    artifactId: decode.artifactId(value.artifactId),
+    name: decode.name(value.name),
+    description: decode.description(value.description),
+    parts: decode.parts(value.parts),
+    metadata: decode.metadata(value.metadata),
+    extensions: decode.extensions(value.extensions),
+  }),
+);
 
-const status: Schema<TaskStatus> = object({
-  state: oneOf(STATES),
-  message: maybe(message),
-  timestamp: maybe(localTimestamp),
-});
+const status: Schema<TaskStatus> = shaped(
+  {
+    state: oneOf(STATES),
+    message: maybe(message),
+    timestamp: maybe(localTimestamp),
+  },
+  (value, decode) => ({
+    state: decode.state(value.state),
+    message: decode.message(value.message),
+    timestamp: decode.timestamp(value.timestamp),
+  }),
+);
 
 const task: Schema<Task> = v.pipe(
-  object({
-    kind: kind('task'),
-    id: nonEmpty,
-    contextId: nonEmpty,
-    status,
-    artifacts: list(artifact),
-    history: list(message),
-    metadata,
-  }),
+  shaped(
+    {
+      kind: kind('task'),
+      id: nonEmpty,
+      contextId: nonEmpty,
+      status,
+      artifacts: list(artifact),
+      history: list(message),
+      metadata,
+    },
+    (value, decode) => ({
+      kind: decode.kind(value.kind),
+      id: decode.id(value.id),
+      contextId: decode.contextId(value.contextId),
+      status: decode.status(value.status),
+      artifacts: decode.artifacts(value.artifacts),
+      history: decode.history(value.history),
+      metadata: decode.metadata(value.metadata),
+    }),
+  ),
   v.transform(({ kind: _, ...others }): Task => others),
 );
 
 const statusUpdate: Schema<TaskStatusUpdateEvent> = v.pipe(
-  object({
-    taskId: nonEmpty,
-    contextId: text,
-    status,
-    // Checked here, read by `isFinal`.
-    final: flag,
-    metadata,
-  }),
+  shaped(
+    {
+      taskId: nonEmpty,
+      contextId: text,
+      status,
+      // Checked here, read by `isFinal`.
+      final: flag,
+      metadata,
+    },
+    (value, decode) => ({
+      taskId: decode.taskId(value.taskId),
+      contextId: decode.contextId(value.contextId),
+      status: decode.status(value.status),
+      final: decode.final(value.final),
+      metadata: decode.metadata(value.metadata),
+    }),
+  ),
   v.transform(({ final: _, ...others }): TaskStatusUpdateEvent => others),
 );
 
-const artifactUpdate: Schema<TaskArtifactUpdateEvent> = object({
-  taskId: nonEmpty,
-  contextId: text,
-  artifact,
-  append: flag,
-  lastChunk: flag,
-  metadata,
-});
+const artifactUpdate: Schema<TaskArtifactUpdateEvent> = shaped(
+  {
+    taskId: nonEmpty,
+    contextId: text,
+    artifact,
+    append: flag,
+    lastChunk: flag,
+    metadata,
+  },
+  (value, decode) => ({
+    taskId: decode.taskId(value.taskId),
+    contextId: decode.contextId(value.contextId),
+    artifact: decode.artifact(value.artifact),
+    append: decode.append(value.append),
+    lastChunk: decode.lastChunk(value.lastChunk),
+    metadata: decode.metadata(value.metadata),
+  }),
+);
 
 const pushConfig: Schema<TaskPushNotificationConfig> = v.pipe(
   object({

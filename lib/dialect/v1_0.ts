@@ -43,6 +43,7 @@ import {
   nonEmptyList,
   object,
   oneOf,
+  shaped,
   text,
   timestamp,
   type Schema,
@@ -66,15 +67,28 @@ const ROLES: ReadonlyMap<string, Role> = new Map([
   ['ROLE_AGENT', Role.ROLE_AGENT],
 ]);
 
-const wirePart = object({
-  text: maybe(v.string()),
-  raw: maybe(base64),
-  url: maybe(v.string()),
-  data: v.optional(v.unknown()),
-  metadata,
-  filename: text,
-  mediaType: text,
-});
+const wirePart = shaped(
+  {
+    text: maybe(v.string()),
+    raw: maybe(base64),
+    url: maybe(v.string()),
+    data: v.optional(v.unknown()),
+    metadata,
+    filename: text,
+    mediaType: text,
+  },
+  (value, decode) => {
+    const wire = {
+      text: decode.text(value.text),
+      raw: decode.raw(value.raw),
+      url: decode.url(value.url),
+      metadata: decode.metadata(value.metadata),
+      filename: decode.filename(value.filename),
+      mediaType: decode.mediaType(value.mediaType),
+    };
+    return Object.hasOwn(value, 'data') ? { ...wire, data: value.data } : wire;
+  },
+);
 type WirePart = v.InferOutput<typeof wirePart>;
 
 /** Null is a value of `data`: only a missing member is absent. */
@@ -101,51 +115,108 @@ const part: Schema<Part> = v.pipe(
   })),
 );
 
-const message: Schema<Message> = object({
-  messageId: nonEmpty,
-  contextId: text,
-  taskId: text,
-  role: oneOf(ROLES),
-  parts: nonEmptyList(part),
-  metadata,
-  extensions: list(v.string()),
-  referenceTaskIds: list(v.string()),
-});
+const message: Schema<Message> = shaped(
+  {
+    messageId: nonEmpty,
+    contextId: text,
+    taskId: text,
+    role: oneOf(ROLES),
+    parts: nonEmptyList(part),
+    metadata,
+    extensions: list(v.string()),
+    referenceTaskIds: list(v.string()),
+  },
+  (value, decode) => ({
+    messageId: decode.messageId(value.messageId),
+    contextId: decode.contextId(value.contextId),
+    taskId: decode.taskId(value.taskId),
+    role: decode.role(value.role),
+    parts: decode.parts(value.parts),
+    metadata: decode.metadata(value.metadata),
+    extensions: decode.extensions(value.extensions),
+    referenceTaskIds: decode.referenceTaskIds(value.referenceTaskIds),
+  }),
+);
 
-const artifact: Schema<Artifact> = object({
-  artifactId: nonEmpty,
-  name: text,
-  description: text,
-  parts: nonEmptyList(part),
-  metadata,
-  extensions: list(v.string()),
-});
+const artifact: Schema<Artifact> = shaped(
+  {
+    artifactId: nonEmpty,
+    name: text,
+    description: text,
+    parts: nonEmptyList(part),
+    metadata,
+    extensions: list(v.string()),
+  },
+  (value, decode) => ({
+    artifactId: decode.artifactId(value.artifactId),
+    name: decode.name(value.name),
+    description: decode.description(value.description),
+    parts: decode.parts(value.parts),
+    metadata: decode.metadata(value.metadata),
+    extensions: decode.extensions(value.extensions),
+  }),
+);
 
-const status: Schema<TaskStatus> = object({
-  state: oneOf(STATES),
-  message: maybe(message),
-  timestamp: maybe(timestamp),
-});
+const status: Schema<TaskStatus> = shaped(
+  {
+    state: oneOf(STATES),
+    message: maybe(message),
+    timestamp: maybe(timestamp),
+  },
+  (value, decode) => ({
+    state: decode.state(value.state),
+    message: decode.message(value.message),
+    timestamp: decode.timestamp(value.timestamp),
+  }),
+);
 
-const task: Schema<Task> = object({
-  id: nonEmpty,
-  contextId: text,
-  status,
-  artifacts: list(artifact),
-  history: list(message),
-  metadata,
-});
+const task: Schema<Task> = shaped(
+  {
+    id: nonEmpty,
+    contextId: text,
+    status,
+    artifacts: list(artifact),
+    history: list(message),
+    metadata,
+  },
+  (value, decode) => ({
+    id: decode.id(value.id),
+    contextId: decode.contextId(value.contextId),
+    status: decode.status(value.status),
+    artifacts: decode.artifacts(value.artifacts),
+    history: decode.history(value.history),
+    metadata: decode.metadata(value.metadata),
+  }),
+);
 
-const statusUpdate: Schema<TaskStatusUpdateEvent> = object({ taskId: nonEmpty, contextId: text, status, metadata });
+const statusUpdate: Schema<TaskStatusUpdateEvent> = shaped(
+  { taskId: nonEmpty, contextId: text, status, metadata },
+  (value, decode) => ({
+    taskId: decode.taskId(value.taskId),
+    contextId: decode.contextId(value.contextId),
+    status: decode.status(value.status),
+    metadata: decode.metadata(value.metadata),
+  }),
+);
 
-const artifactUpdate: Schema<TaskArtifactUpdateEvent> = object({
-  taskId: nonEmpty,
-  contextId: text,
-  artifact,
-  append: flag,
-  lastChunk: flag,
-  metadata,
-});
+const artifactUpdate: Schema<TaskArtifactUpdateEvent> = shaped(
+  {
+    taskId: nonEmpty,
+    contextId: text,
+    artifact,
+    append: flag,
+    lastChunk: flag,
+    metadata,
+  },
+  (value, decode) => ({
+    taskId: decode.taskId(value.taskId),
+    contextId: decode.contextId(value.contextId),
+    artifact: decode.artifact(value.artifact),
+    append: decode.append(value.append),
+    lastChunk: decode.lastChunk(value.lastChunk),
+    metadata: decode.metadata(value.metadata),
+  }),
+);
 
 const pushConfig: Schema<TaskPushNotificationConfig> = object({
   tenant: text,

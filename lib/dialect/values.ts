@@ -7,7 +7,7 @@
 import * as v from 'valibot';
 import { Refusal, type FailureRule } from '../failure.js';
 import type { JsonValue } from '../wire/json.js';
-import { INVALID, compile } from './compile.js';
+import { INVALID, compile, giveShape, type Shape } from './compile.js';
 
 /** The message of an issue that is `a2a.payload` rather than `a2a.schema`. */
 export const PAYLOAD = 'a2a.payload';
@@ -103,6 +103,12 @@ export const object = <Entries extends v.ObjectEntries>(
   entries: Entries,
 ): v.SchemaWithPipe<readonly [typeof open, v.ObjectSchema<Entries, undefined>]> => v.pipe(open, v.object(entries));
 
+/** The same, for objects of which there are many: see {@link Shape}. */
+export function shaped<Entries extends v.ObjectEntries>(entries: Entries, shape: Shape<Entries>): ReturnType<typeof object<Entries>> {
+  giveShape(entries, shape);
+  return object(entries);
+}
+
 /** `metadata` and its like. */
 export const metadata = maybe(open);
 
@@ -159,22 +165,27 @@ export const localTimestamp = v.pipe(
   v.check((value) => isTimestamp(value, true)),
 );
 
-const TIMESTAMP =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.\d{1,9})?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)?$/;
+const DATE_TIME = String.raw`^\d{4}-\d{2}-\d{2}[Tt](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|60)(?:\.\d{1,9})?`;
+const OFFSET = String.raw`(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)`;
+const TIMESTAMP = new RegExp(`${DATE_TIME}${OFFSET}$`);
+const LOCAL_TIMESTAMP = new RegExp(`${DATE_TIME}${OFFSET}?$`);
 
 function isTimestamp(value: string, offsetOptional: boolean): boolean {
-  const match = TIMESTAMP.exec(value);
-  if (match === null || (match[7] === undefined && !offsetOptional)) return false;
-  const year = Number(match[1]);
-  const day = Number(match[3]);
-  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
-  const days = match[2] === '02' && isLeap ? 29 : (MONTHS.get(match[2] ?? '') ?? 0);
-  return day >= 1 && day <= days;
+  if (!(offsetOptional ? LOCAL_TIMESTAMP : TIMESTAMP).test(value)) return false;
+  const day = twoDigits(value, 8);
+  return day >= 1 && day <= daysOf(twoDigits(value, 0) * 100 + twoDigits(value, 2), twoDigits(value, 5));
 }
 
-const MONTHS: ReadonlyMap<string, number> = new Map(
-  [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31].map((days, index) => [String(index + 1).padStart(2, '0'), days]),
-);
+function twoDigits(text: string, at: number): number {
+  return (text.charCodeAt(at) - 0x30) * 10 + text.charCodeAt(at + 1) - 0x30;
+}
+
+function daysOf(year: number, month: number): number {
+  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  return month === 2 && isLeap ? 29 : (DAYS[month - 1] ?? 0);
+}
+
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /** One of the names of `values`; the decoded value is the SDK's. Never a number. */
 export function oneOf<T>(values: ReadonlyMap<string, T>): Schema<T> {
