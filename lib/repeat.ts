@@ -8,7 +8,7 @@
  * one, no control character, every escape whole and every surrogate paired), consists of the same tokens but for that one string. So it keeps or breaks just the rules that the
  * template kept: framing is judged before, and order and identity after, as for every event. Whatever does not fit goes the plain path.
  */
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import type { StreamEvent } from './wire/lifecycle.js';
 
@@ -153,34 +153,35 @@ function withText({ value: { artifact, ...update } }: ArtifactUpdate, text: stri
   };
 }
 
-/** What stands between a template's bytes, if that is all that differs and needs no decoding. */
+/** What stands between a template's bytes, if that is all that differs; `undefined` where it is not the body of one string, or may not be. */
 function textBetween(data: Buffer, { before, after }: Template): string | undefined {
   const start = before.length;
   const end = data.length - after.length;
   if (end < start || !hasBytes(data, after, end) || !hasBytes(data, before, 0)) return undefined;
+  if (end - start > SHORT_BYTES) return parsedText(data.subarray(start, end));
   let bits = 0;
-  let isEscaped = false;
   for (let at = start; at < end; at++) {
     const byte = data[at] as number;
     if (byte === 0x22 || byte < 0x20) return undefined;
+    if (byte === 0x5c) return parsedText(data.subarray(start, end));
     bits |= byte;
-    if (byte !== 0x5c) continue;
-    isEscaped = true;
-    // What is escaped ends no string; an escape that the end cuts would.
-    at++;
-    if (at === end) return undefined;
-    bits |= data[at] as number;
   }
-  if (isEscaped) return unescaped(data.subarray(start, end));
   if (bits < 0x80) return data.toString('latin1', start, end);
   return isUtf8(data.subarray(start, end)) ? data.toString('utf8', start, end) : undefined;
 }
 
-/** A body with escapes. What is no whole string, or has half of a surrogate pair, the plain path judges. */
-function unescaped(body: Buffer): string | undefined {
-  if (!isUtf8(body)) return undefined;
+/** Up to here a loop of our own is faster than the native calls. */
+const SHORT_BYTES = 64;
+
+/**
+ * A body that is left to `JSON.parse`, which takes nothing in it for the end of the string that is none, no control character, and no escape
+ * that is not whole.
+ */
+function parsedText(body: Buffer): string | undefined {
+  const encoding = isAscii(body) ? 'latin1' : isUtf8(body) ? 'utf8' : undefined;
+  if (encoding === undefined) return undefined;
   try {
-    const text = JSON.parse(`"${body.toString('utf8')}"`) as string;
+    const text = JSON.parse(`"${body.toString(encoding)}"`) as string;
     return text.isWellFormed() ? text : undefined;
   } catch {
     return undefined;
@@ -188,5 +189,9 @@ function unescaped(body: Buffer): string | undefined {
 }
 
 function hasBytes(data: Buffer, bytes: Buffer, at: number): boolean {
+  if (bytes.length <= SHORT_BYTES) {
+    for (let i = bytes.length - 1; i >= 0; i--) if (data[at + i] !== bytes[i]) return false;
+    return true;
+  }
   return data.compare(bytes, 0, bytes.length, at, at + bytes.length) === 0;
 }

@@ -60,7 +60,7 @@ export function parseJson(bytes: Buffer): JsonText {
   let text: string;
   let value: unknown;
   try {
-    text = textOf(bytes);
+    text = textOf(bytes, 0, bytes.length);
     value = JSON.parse(text);
   } catch (reason) {
     if (reason instanceof Refusal) throw reason;
@@ -78,7 +78,7 @@ export function parseInner(bytes: Buffer, start: number, end: number): unknown {
   let text: string;
   let value: unknown;
   try {
-    text = textOf(bytes.subarray(start, end));
+    text = textOf(bytes, start, end);
     value = JSON.parse(text);
   } catch {
     return undefined;
@@ -88,11 +88,12 @@ export function parseInner(bytes: Buffer, start: number, end: number): unknown {
 }
 
 /** @throws {Refusal} `json.utf8` */
-function textOf(bytes: Buffer): string {
+function textOf(bytes: Buffer, start: number, end: number): string {
   // latin1 makes the same string of ASCII bytes, several times faster.
-  if (isAscii(bytes)) return bytes.toString('latin1');
-  if (!isUtf8(bytes) || (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf)) throw new Refusal('json.utf8');
-  return bytes.toString('utf8');
+  if (isAscii(bytes)) return bytes.toString('latin1', start, end);
+  const isMarked = bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf;
+  if (isMarked || !isUtf8(bytes)) throw new Refusal('json.utf8');
+  return bytes.toString('utf8', start, end);
 }
 
 const QUOTE = 0x22;
