@@ -13,6 +13,7 @@ const TIMING = /linear|quadratic|times as long|[Tt]ime is|Time\b|look at a line,
 
 export const TARGETS: readonly Target[] = [
   { file: 'lib/wire/json.ts', tests: ['spec/json.test.ts', GAPS, `${CHECKS}/json.ts`, `${CHECKS}/corpus.ts`], skip: TIMING },
+  { file: 'lib/wire/json_value.ts', tests: ['spec/json.test.ts', `${CHECKS}/json.ts`, `${CHECKS}/corpus.ts`], skip: TIMING },
   { file: 'lib/wire/sse.ts', tests: [GAPS, `${CHECKS}/sse.ts`, `${CHECKS}/corpus.ts`, 'spec/stream/sse.test.ts'], skip: TIMING },
   { file: 'lib/wire/event_ids.ts', tests: ['spec/stream/event_ids.test.ts', `${CHECKS}/sse.ts`], skip: TIMING },
   { file: 'lib/wire/jsonrpc.ts', tests: [GAPS, `${CHECKS}/json.ts`, `${CHECKS}/corpus.ts`, 'spec/request.test.ts'], skip: TIMING },
