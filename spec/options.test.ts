@@ -200,6 +200,31 @@ describe('Options', () => {
       await refusedAs('options.limit', client, { ...others, endpoint, protocolVersion });
     });
 
+    test('what is wrong is said to the caller, and not what it was', async () => {
+      const wrong: readonly [keyof StreamOptions, unknown][] = [
+        ['maxResponseBytes', undefined],
+        ['timeoutMs', 1.5],
+        ['protocolVersion', 'secret'],
+        ['signal', 'secret'],
+        ['eventIds', 'secret'],
+        ['extensions', ['secret']],
+        ['headers', { x: 'secret\n' }],
+      ];
+      for (const [name, value] of wrong) {
+        const failure = await failureFrom(() => client.sendMessage({ ...base, [name]: value } as CallOptions, MESSAGE));
+        const reason = failure.unwrap();
+        assert.ok(reason instanceof TypeError && reason.message !== '', name);
+        assert.ok(!reason.message.includes('secret'), reason.message);
+        assert.equal(failure.path, name);
+      }
+    });
+
+    test('plain text results are for 0.3', async () => {
+      await refusedAs('options.dialect', client, { ...base, protocolVersion: '1.0', allowPlainTextResults: true });
+      await refusedAs('options.dialect', client, { ...base, protocolVersion: '0.3', allowPlainTextResults: false as never });
+      assert.notEqual(checked({ ...base, protocolVersion: '0.3', allowPlainTextResults: true }), 'options.dialect');
+    });
+
     test('a tenant in 0.3 is options.dialect; an empty one is none', async () => {
       await refusedAs('options.dialect', client, { ...base, protocolVersion: '0.3', tenant: 'x' });
       assert.notEqual(checked({ ...base, protocolVersion: '0.3', tenant: '' }), 'options.dialect');

@@ -35,7 +35,7 @@ const ENDED: ReadonlySet<TaskState> = new Set([
 const PASSING = new Set([408, 425, 429]);
 
 /**
- * The events of a task until it ends, or waits for input or authorization. Where the stream fails as `unavailable`, the task is looked at
+ * The events of a task until it ends, or until the agent closes the stream of one that waits for input or authorization. Where the stream fails as `unavailable`, the task is looked at
  * and subscribed to again, after a while.
  * @param signal ends it: the caller's, or that of a consumer that left
  */

@@ -44,10 +44,10 @@ export interface RemoteAgentOptions extends Omit<HttpOptions, 'signal'> {
   readonly allowCrossOriginInterfaces?: true | undefined;
   /** URIs of the extensions to ask for, of those that the agent's card lists. */
   readonly extensions?: readonly string[] | undefined;
+  /** The extensions are asked for even where the card does not list them. */
+  readonly forceExtensions?: true | undefined;
   /** Where 0.3 is spoken, a whole answer may come as `text/plain`, as the official Go server of 0.3 sends it. */
   readonly allowPlainTextResults?: true | undefined;
-  /** They are asked for whatever the card lists. */
-  readonly forceExtensions?: true | undefined;
   /** Run around each call, and not around the fetching of the card. */
   readonly interceptors?: readonly CallInterceptor[] | undefined;
   /** Where cards are kept; may be shared between agents. Absent: a cache of its own, in memory. */

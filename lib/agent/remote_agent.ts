@@ -40,7 +40,7 @@ export interface AgentReply<T> extends Reply<T> {
 
 /**
  * One remote agent. Safe to share: each call takes the settings as they are at its start. The card is fetched before the first call, and again
- * when it is no longer fresh. Every call gives the exact answer or rejects with one {@link Failure}.
+ * when it is no longer fresh. Every call gives the exact answer or rejects with one `Failure`.
  */
 export class RemoteAgent {
   readonly #connection: Connection;
@@ -152,9 +152,10 @@ export class RemoteAgent {
   }
 
   /**
-   * Streams what becomes of a task until it ends, or waits for input or authorization. Where the stream fails as `unavailable`, the task is
-   * looked at and subscribed to again, after a while that grows and that a `retry-after` may lengthen; no message is ever sent again. Each
-   * subscription starts with the task as it stands.
+   * Streams what becomes of a task until it ends, or until the agent closes the stream of one that waits for input or authorization: the
+   * official JavaScript server keeps such a stream open. Where the stream fails as `unavailable`, the task is looked at and subscribed to again,
+   * after a while that grows and that a `retry-after` may lengthen; no message is ever sent again. Each subscription starts with the task as it
+   * stands.
    */
   follow(id: string, settings: FollowSettings = {}): TaskStream {
     return this.#stream((activated) => {

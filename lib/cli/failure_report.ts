@@ -42,7 +42,7 @@ function detailsOf({ status, code, path, delivery, retryAfterMs }: Failure): str
     code !== undefined && `code ${String(code)}`,
     path !== undefined && `at ${path}`,
     retryAfterMs !== undefined && `may be tried again in ${String(Math.ceil(retryAfterMs / 1000))} s`,
-    delivery === 'not_sent' && 'nothing was sent',
+    delivery === 'not_sent' && (status === undefined ? 'nothing was sent' : 'no call was sent'),
     delivery === 'unknown' && 'the agent may have received the request',
   ]
     .filter((detail) => detail !== false)

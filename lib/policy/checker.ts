@@ -51,6 +51,9 @@ function checkEach<T extends object>(read: Readonly<Record<string, unknown>>, ta
         policy[name] = result.output;
         continue;
       }
+      // What it has to be, and not what it is: that may be a secret.
+      const [{ expected }] = result.issues;
+      reason = new TypeError(expected === null ? 'it has not the form that it has to have' : `it is not ${expected}`);
     } catch (error) {
       // What a check of ours says, or a proxy or a getter inside an option.
       reason = error instanceof Refusal ? error.reason : error;
