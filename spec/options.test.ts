@@ -211,7 +211,7 @@ describe('Options', () => {
         ['headers', { x: 'secret\n' }],
       ];
       for (const [name, value] of wrong) {
-        const failure = await failureFrom(() => client.sendMessage({ ...base, [name]: value } as CallOptions, MESSAGE));
+        const failure = await failureFrom(() => client.sendMessage({ ...base, [name]: value }, MESSAGE));
         const reason = failure.unwrap();
         assert.ok(reason instanceof TypeError && reason.message !== '', name);
         assert.ok(!reason.message.includes('secret'), reason.message);
