@@ -125,10 +125,10 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'demo',
     summary: 'starts a real agent on this machine, calls it, and shows what is refused',
-    takes: '[TEXT...]',
+    takes: '[TEXT...] | --serve PORT',
     min: 0,
     max: Infinity,
-    options: [],
+    options: ['demo'],
     details: ['Nothing leaves the machine. The exit code is 0 if all that it shows was proven.'],
     load: async () => (await import('./commands/demo.js')).demo,
   },

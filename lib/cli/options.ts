@@ -50,6 +50,10 @@ export const OPTION_GROUPS = {
     title: 'Check',
     options: { send: flag('messages may be sent too: three, of TEXT or else of "Hello", one of them to be canceled') },
   },
+  demo: {
+    title: 'Demonstration',
+    options: { serve: text('PORT', 'only runs the agent, on that port of this machine, until it is interrupted; 0 for any port') },
+  },
   target: {
     title: 'Target',
     options: {

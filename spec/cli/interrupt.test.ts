@@ -129,6 +129,33 @@ describe('Ctrl-C', { concurrency: true }, () => {
     deepEqual([code, stderr], [130, 'no task is known yet: none is canceled\n']);
   });
 
+  test('Until then, demo --serve runs an agent that others can call', async () => {
+    let printed = '';
+    let told = (): void => undefined;
+    const listening = new Promise<void>((resolve) => (told = resolve));
+    const agent: Running = new Running(['demo', '--serve', '0'], {
+      onOutput: (text) => {
+        printed = text;
+        told();
+      },
+    });
+    await listening;
+    const [url = ''] = printed.split(' ');
+    const { code, stdout } = await new Running(['send', url, 'some words']).ended;
+    deepEqual([code, stdout.startsWith('words 2')], [0, true]);
+    const taken = await new Running(['demo', '--serve', new URL(url).port]).ended;
+    deepEqual([taken.code, /something else listens on port/.test(taken.stderr)], [2, true]);
+    agent.interrupt();
+    deepEqual(await agent.ended.then(({ code: ended, stderr }) => [ended, stderr]), [130, '']);
+  });
+
+  test('demo --serve takes a port and no text', async () => {
+    for (const args of [['--serve', 'x'], ['--serve', '65536'], ['--serve', '-1'], ['--serve', '0', 'text']]) {
+      const { code, stderr } = await new Running(['demo', ...args]).ended;
+      deepEqual([code, stderr.startsWith('a2a-strict: ')], [2, true], args.join(' '));
+    }
+  });
+
   test('It ends a check, a demonstration and the wait for stdin', async (t) => {
     let asked = (): void => undefined;
     const asking = new Promise<void>((resolve) => (asked = resolve));

@@ -25,10 +25,13 @@ export interface DemoAgent {
   close(): Promise<void>;
 }
 
-/** @param cutAfterEvents of the streams of `cutUrl` */
-export async function startDemoAgent(beforeChunk: BeforeChunk, cutAfterEvents: number): Promise<DemoAgent> {
+/**
+ * @param cutAfterEvents of the streams of `cutUrl`
+ * @param port 0 for any
+ */
+export async function startDemoAgent(beforeChunk: BeforeChunk, cutAfterEvents: number, port = 0): Promise<DemoAgent> {
   const server = createServer();
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`;
   const site = new Site(url, beforeChunk, cutAfterEvents);
