@@ -49,6 +49,6 @@ function read(command: Command, args: readonly string[]): { values: Readonly<Rec
 /** The first sentence of what Node says: it names the option, and no value. */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : '';
-  const [first = ''] = message.split(/[.\n]/);
+  const [first = ''] = message.split(/\.(?:\s|$)|\n/);
   return /^Option /.test(first) ? first.replace(/^Option/, 'the option') : first.replace(/^Unknown option/, 'there is no option');
 }

@@ -103,7 +103,7 @@ export const COMMANDS: readonly Command[] = [
     options: ['output', ...AGENT],
     details: [
       'PARAMS is a JSON object or list, - reads it from stdin. The result is I-JSON and nothing more: it is checked against no schema. It is ' +
-        'printed indented; with --json: {"result"}, as it was sent.',
+        'printed indented, up to 256K; with --json: {"result"}, as it was sent.',
     ],
     load: async () => (await import('./commands/call.js')).call,
   },

@@ -7,7 +7,10 @@ import { run } from './run.js';
 
 const complaint = tooOld(process.versions.node);
 if (complaint === undefined) {
-  process.exitCode = await run(process.argv.slice(2), processIo());
+  const code = await run(process.argv.slice(2), processIo());
+  process.exitCode = code;
+  // What was printed has been written. A connection that was still being made, and after Ctrl-C a reader that takes nothing, keep nobody here.
+  process.stderr.write('', () => process.exit(code));
 } else {
   process.stderr.write(`${complaint}\n`);
   process.exitCode = EXIT.usage;

@@ -118,7 +118,7 @@ export const OPTION_GROUPS = {
   time: {
     title: 'Clocks: a number with ms, s, m or h, or none',
     options: {
-      timeout: text('T', 'of the whole call, the card included (default: 30s; send and stream: none)'),
+      timeout: text('T', 'of the whole call, the card included (default: 30s; send and stream: none; a message of check: 5m)'),
       'connect-timeout': text('T', 'until the request can be written (default: 30s)'),
       'idle-timeout': text('T', 'of silence (default: 5m)'),
     },

@@ -1,4 +1,5 @@
 /** What a command prints: its answer on stdout, all else on stderr. */
+import { setImmediate as turn } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import type { Io, Sink } from './io.js';
 import { safeJson } from './sanitize.js';
@@ -27,6 +28,9 @@ export class Output {
   /** Whether there is a terminal whose last line may be taken back. */
   readonly #hasProgress: boolean;
   #progress = false;
+  #until: AbortSignal | undefined;
+  /** When something else than printing was last let do its work. */
+  #turnedAt = 0;
   #atLineStart = true;
 
   constructor(io: Io, json: boolean) {
@@ -47,12 +51,27 @@ export class Output {
     return this.#colours.stdout ? styleText(style, text, { validateStream: false }) : text;
   }
 
-  /** Prints a text that is safe, and waits until it is written. @throws {OutputClosed} */
+  /** Printing ends, also in the middle of a write, as soon as the user wants that: whatever there is to print, and whether it is read. */
+  endWith(signal: AbortSignal): void {
+    this.#until = signal;
+  }
+
+  /** Prints a text that is safe, and waits until it is written. @throws {OutputClosed}, or the reason of the signal to end with */
   async write(text: string): Promise<void> {
     if (text === '') return;
+    this.#until?.throwIfAborted();
     this.clear();
-    await written(this.#io.stdout, text);
+    // As if it were written whole: what follows an interruption begins a line.
     this.#atLineStart = text.endsWith('\n');
+    await written(this.#io.stdout, text, this.#until);
+    await this.#turn();
+  }
+
+  /** Writes to a file or a terminal are over at once: without a pause, a Ctrl-C would never be heard of. */
+  async #turn(): Promise<void> {
+    if (performance.now() - this.#turnedAt < TURN_MS) return;
+    await turn();
+    this.#turnedAt = performance.now();
   }
 
   async line(text = ''): Promise<void> {
@@ -61,7 +80,15 @@ export class Output {
 
   /** Ends a line that was begun. */
   async endLine(): Promise<void> {
-    if (!this.#atLineStart) await this.line();
+    if (this.#atLineStart) return;
+    if (this.#until?.aborted !== true) {
+      await this.line();
+      return;
+    }
+    // Nobody waits for a reader any more.
+    this.clear();
+    this.#atLineStart = true;
+    this.#io.stdout.write('\n');
   }
 
   /**
@@ -106,6 +133,8 @@ export class Output {
   }
 }
 
+const TURN_MS = 20;
+
 function objectText(members: Members): string {
   const texts: string[] = [];
   for (const [name, value] of Object.entries(members)) {
@@ -119,9 +148,14 @@ function rawText(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString().replace(/[\r\n]/g, ' ');
 }
 
-function written(sink: Sink, text: string): Promise<void> {
+function written(sink: Sink, text: string, until: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      reject(until?.reason as Error);
+    };
+    until?.addEventListener('abort', stop, { once: true });
     sink.write(text, (error) => {
+      until?.removeEventListener('abort', stop);
       if (error == null) resolve();
       else reject(isClosed(error) ? new OutputClosed() : error);
     });

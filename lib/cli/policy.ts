@@ -39,7 +39,8 @@ export function httpOf(given: Given, env: Io['env'], timeoutMs: number | undefin
   return {
     ...headersOf(given, env),
     allowCleartextCredentials: given.flag('allow-cleartext-credentials'),
-    connectTimeoutMs: given.time('connect-timeout', CONNECT_MS),
+    // Where nothing is said, a RemoteAgent has a clock of its own.
+    connectTimeoutMs: given.time('connect-timeout', CONNECT_MS) ?? FOR_EVER_MS,
     idleTimeoutMs: given.time('idle-timeout', IDLE_MS),
     timeoutMs: given.time('timeout', timeoutMs),
   };

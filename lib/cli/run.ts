@@ -37,6 +37,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
 async function runCommand({ command, words, given }: Asked & { kind: 'run' }, io: Io, output: Output): Promise<number> {
   const interruption = new Interruption();
   const { signal } = interruption;
+  output.endWith(signal);
   const stopListening = io.onInterrupt((by) => {
     interruption.interrupt(by);
   });

@@ -5,6 +5,7 @@ import type { StreamItem } from '../stream.js';
 import { FailedTask, hasFailed, stateOf, textOfHistory, textOfParts, textOfStatus, textOfTask } from './reply.js';
 
 export class TextProgress {
+  readonly #maxKept: number;
   #taskId: string | undefined;
   #contextId: string | undefined;
   #state: TaskState | undefined;
@@ -15,6 +16,11 @@ export class TextProgress {
   /** The text so far of each artifact and of each message, by its id. */
   readonly #artifacts = new Map<string, string>();
   readonly #messages = new Map<string, string>();
+
+  /** @param maxKept of the ids and texts that are kept, in UTF-16 code units */
+  constructor(maxKept = MAX_KEPT) {
+    this.#maxKept = maxKept;
+  }
 
   get taskId(): string | undefined {
     return this.#taskId;
@@ -98,7 +104,7 @@ export class TextProgress {
   #keep(said: Map<string, string>, id: string, text: string): void {
     const before = said.get(id);
     this.#kept += text.length - (before === undefined ? -id.length : before.length);
-    if (this.#kept > MAX_KEPT) throw new Refusal('limit.stream_bytes');
+    if (this.#kept > this.#maxKept) throw new Refusal('limit.stream_bytes');
     said.set(id, text);
   }
 }

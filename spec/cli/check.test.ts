@@ -4,14 +4,16 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { checkAgent } from '../../lib/cli/check/check_agent.js';
 import { Connections } from '../../lib/cli/check/connections.js';
 import { judgeTls } from '../../lib/cli/check/probes/connection.js';
 import { startDemoAgent } from '../../lib/cli/demo/agent.js';
+import { hardenedAgent } from '../../lib/hardened/agent.js';
 import { startTextAgent } from '../text/agents.js';
 import { cli, values } from './cli.js';
 import { DEFECTS } from './defects.js';
 import { error, goodAgent } from './good_agent.js';
-import { cardOf, json, startOdd, type Answer } from './odd_agent.js';
+import { cardOf, json, startOdd, taskOf, type Answer } from './odd_agent.js';
 
 /** What of each check became of it: `kept`, `not_exercised`, or the rule that is broken. */
 async function check(argv: readonly string[]): Promise<{ code: number; states: Record<string, string>; lines: Record<string, unknown>[] }> {
@@ -90,6 +92,41 @@ describe('check', { concurrency: true }, () => {
       for (const line of lines.filter(({ state }) => state === 'broken')) ok(String(line['advice']).length > 10);
     });
   }
+
+  test('An agent may take longer over a message than over what needs no thought', async (t: TestContext) => {
+    const { url } = await startOdd(t, goodAgent({
+      SendMessage: ({ id }, response) => {
+        setTimeout(() => { json(response, { jsonrpc: '2.0', id, result: { task: taskOf('hi') } }); }, 2_000);
+      },
+    }));
+    const agent = hardenedAgent({ network: 'loopback' });
+    t.after(() => agent.destroy());
+    const findings = await checkAgent(agent, {
+      target: { kind: 'exact', url, dialect: '1.0', tenant: undefined },
+      call: { headers: {}, secretHeaders: [], timeoutMs: 1_000, maxResponseBytes: 65_536, maxEventBytes: 65_536, eventIds: 'optional' },
+      card: { maxCardBytes: undefined, cardPath: undefined, allowLegacyCardPath: undefined },
+      verification: undefined,
+      allowCrossOriginInterfaces: undefined,
+      text: 'hi',
+      messageTimeoutMs: 60_000,
+      progress: () => undefined,
+    });
+    deepEqual(findings.filter(({ state }) => state === 'broken'), []);
+  });
+
+  test('A cancellation after which the task goes on shows nothing', async (t: TestContext) => {
+    const { url } = await startOdd(t, goodAgent({ CancelTask: ({ id }, response) => { json(response, { jsonrpc: '2.0', id, result: taskOf('', 'TASK_STATE_WORKING') }); } }));
+    equal((await check([url, '--send'])).states['tasks.cancel'], 'not_exercised');
+  });
+
+  test('An agent whose card has no streams need not know the method of one', async (t: TestContext) => {
+    const { url } = await startOdd(t, (one, response) => {
+      if (one.target === '/card') json(response, { ...cardOf(url), capabilities: {} });
+      else goodAgent({ SubscribeToTask: ({ id }, answer) => { error(answer, id, -32601); } })(one, response);
+    });
+    equal((await check([url, '--card-path', '/card'])).states['errors.unknown_task_stream'], 'not_exercised');
+    equal((await check([url])).states['errors.unknown_task_stream'], 'broken');
+  });
 
   test('Idle connections that are closed without a word are told, and those that are closed with one are not', async (t: TestContext) => {
     const closing = (says: boolean): Answer => {

@@ -119,6 +119,11 @@ const OF_MESSAGES: readonly Defect[] = [
   },
   { name: 'a message in place of a task', defects: { SendMessage: result(MESSAGE) }, finding: {} },
   { name: 'its own error for each message', defects: { SendMessage: error(-32000), SendStreamingMessage: error(-32000) }, finding: {} },
+  {
+    name: 'callers turned away after the first',
+    defects: { NoSuchMethod: head(429), ListTasks: head(503), SendStreamingMessage: head(429) },
+    finding: {},
+  },
   { name: 'a task that is not canceled', defects: { CancelTask: error(-32002) }, finding: {} },
   { name: 'a status for a cancellation', defects: { CancelTask: head(502) }, finding: { 'tasks.cancel': 'broken http.status' } },
 ];

@@ -9,7 +9,7 @@ import { endpointOf } from '../../policy/endpoint.js';
 import type { GivenHeaders } from '../headers.js';
 import type { Target } from '../target.js';
 import { Connections } from './connections.js';
-import { notExercised, type Finding } from './finding.js';
+import { isTurnedAway, notExercised, type Finding } from './finding.js';
 import { judgeLayers } from './layers.js';
 import { CARD, INTERFACE, SIGNATURE, fetchCard, judgeInterface, judgeSignature } from './probes/card.js';
 import { judgeTls, judgeTlsFailure, keepAlive } from './probes/connection.js';
@@ -27,6 +27,8 @@ export interface CheckRequest {
   readonly allowCrossOriginInterfaces: true | undefined;
   /** What messages say; absent: none may be sent. */
   readonly text: string | undefined;
+  /** Of a call that sends one: an agent may have to think about it. */
+  readonly messageTimeoutMs: number | undefined;
   readonly progress: (asked: string) => void;
 }
 
@@ -49,8 +51,8 @@ export async function checkAgent(dispatcher: Agent, request: CheckRequest): Prom
     if (place === undefined) return [...findings];
     connections.watch(place.endpoint);
     const headers = headersFor(place.endpoint, request);
-    const { text, progress, call } = request;
-    const subject = new Subject(dispatcher, { ...call, ...place, headers }, progress);
+    const { text, progress, call, messageTimeoutMs } = request;
+    const subject = new Subject(dispatcher, { ...call, ...place, headers }, messageTimeoutMs, progress);
     return [...findings, ...(await callAgent(subject, { text, hasStreaming, eventIds: call.eventIds ?? 'required', connections }))];
   } catch (error) {
     const finding = error instanceof Failure ? judgeTlsFailure(error) : undefined;
@@ -97,14 +99,12 @@ function headersFor(endpoint: string, { target, call }: CheckRequest): Readonly<
 }
 
 const NO_CONTACT = new Set(['http.connect', 'deadline.connect']);
-/** A status that says that the caller, or the moment, is the wrong one. */
-const TURNED_AWAY = new Set([401, 403, 407, 429, 503]);
 
 async function callAgent(subject: Subject, check: Parameters<typeof streams>[1]): Promise<Finding[]> {
   const { connections, text } = check;
   const first = await askUnknownTask(subject);
   const { failure } = first;
-  if (failure !== undefined && (NO_CONTACT.has(failure.rule) || TURNED_AWAY.has(failure.status ?? 0))) throw failure;
+  if (failure !== undefined && (NO_CONTACT.has(failure.rule) || isTurnedAway(failure))) throw failure;
   // In the order in which they are sent: the connection is looked at before a stream may have closed it.
   const findings = [
     judgeUnknownTask(first),
@@ -113,7 +113,7 @@ async function callAgent(subject: Subject, check: Parameters<typeof streams>[1])
     await wrongVersion(subject),
     await listTasks(subject),
     await keepAlive(subject, connections),
-    await unknownStream(subject),
+    await unknownStream(subject, check.hasStreaming),
     ...(await sendAndGet(subject, text)),
     ...(await streams(subject, check)),
     await cancel(subject, text),

@@ -36,6 +36,13 @@ export function broken({ check, title }: Topic, says: string, advice: string, ru
 /** By a failure that is the agent's fault. */
 export const brokenBy = (topic: Topic, failure: Failure, advice: string): Finding => broken(topic, wordsOf(failure), advice, failure.rule);
 
+/** Statuses that say that the caller, or the moment, is the wrong one: of what was asked they say nothing. */
+const TURNED_AWAY = new Set([401, 403, 407, 429, 503]);
+
+export const isTurnedAway = ({ rule, status }: Failure): boolean => rule === 'http.status' && TURNED_AWAY.has(status ?? 0);
+
+export const turnedAway = (topic: Topic, { status }: Failure): Finding => notExercised(topic, `the agent turns the caller away: status ${String(status)}`);
+
 /** The failure that a call ended with; whatever else it threw, is thrown. */
 export function failureFrom(error: unknown): Failure {
   const failure = failureOf(error);

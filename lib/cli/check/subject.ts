@@ -33,13 +33,15 @@ export class Subject {
   readonly client: StrictClient;
   readonly dispatcher: Dispatcher;
   readonly options: StreamOptions & { readonly endpoint: string };
+  /** The same, with the clock of a call that sends a message. */
+  readonly messageOptions: StreamOptions & { readonly endpoint: string };
   /** Every answer so far, in order. */
   readonly answers: Answer[] = [];
   /** The latest answer had `connection: close`. */
   saidClose = false;
   readonly #progress: (asked: string) => void;
 
-  constructor(dispatcher: Dispatcher, options: StreamOptions & { readonly endpoint: string }, progress: (asked: string) => void) {
+  constructor(dispatcher: Dispatcher, options: StreamOptions & { readonly endpoint: string }, messageTimeoutMs: number | undefined, progress: (asked: string) => void) {
     this.client = new StrictClient(dispatcher);
     this.dispatcher = dispatcher;
     this.#progress = progress;
@@ -49,6 +51,7 @@ export class Subject {
       },
     };
     this.options = { ...options, interceptors: [watch] };
+    this.messageOptions = { ...this.options, timeoutMs: messageTimeoutMs };
   }
 
   get protocolVersion(): ProtocolVersion {

@@ -59,7 +59,7 @@ async function print(output: Output, fetched: FetchedCard, selected: SelectedInt
   if (shown.provider !== undefined) await field('provider', safeLine(`${shown.provider.organization} ${shown.provider.url}`.trim()));
   await field('card', `${shownUrl(url)} (${generation}, ${String(raw.length)} bytes)`);
   await field('signature', signatureWords(shown, signedBy));
-  await field('interfaces', ...lines(shown.supportedInterfaces, (one) => `${one.protocolBinding} ${one.protocolVersion}  ${one.url}`));
+  await field('interfaces', ...shown.supportedInterfaces.map((one) => `${safeLine(`${one.protocolBinding} ${one.protocolVersion}`)}  ${shownUrl(one.url)}`));
   await field('calls go to', ...destination(selected));
   await field('capabilities', capabilities(shown));
   await field('extensions', ...lines(shown.capabilities?.extensions ?? [], ({ uri, required }) => `${uri}${required ? ' (required)' : ''}`));

@@ -10,6 +10,8 @@ import { targetOf, withDispatcher } from '../target.js';
 import { UsageError } from '../usage_error.js';
 
 const DEFAULT_TEXT = 'Hello';
+/** As long as an agent may be silent. */
+const MESSAGE_MS = 5 * 60_000;
 
 export async function check(session: Session): Promise<number> {
   const { output, given, io, signal, words } = session;
@@ -23,6 +25,7 @@ export async function check(session: Session): Promise<number> {
     verification: verificationOf(given),
     allowCrossOriginInterfaces: given.flag('allow-cross-origin-interfaces'),
     text: maySend ? (text.length === 0 ? DEFAULT_TEXT : await textOf(text, io, signal)) : undefined,
+    messageTimeoutMs: given.time('timeout', MESSAGE_MS),
     progress: (asked: string): void => {
       output.progress(`asking for ${asked}`);
     },

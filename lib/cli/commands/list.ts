@@ -2,7 +2,7 @@
 import { stateOf } from '../../text/reply.js';
 import { Raw } from '../output.js';
 import { CALL_MS } from '../policy.js';
-import { safeLine } from '../sanitize.js';
+import { safeLine, safeText } from '../sanitize.js';
 import type { Session } from '../session.js';
 import { withAgent } from '../target.js';
 import { STATES, stateName } from '../task_view.js';
@@ -26,6 +26,15 @@ export async function list(session: Session): Promise<number> {
     await output.line(`${fields.join('  ')}  ${output.style('dim', safeLine(task.contextId))}`.trimEnd());
   }
   if (result.tasks.length === 0) output.remark('no tasks');
-  if (result.nextPageToken !== '') output.note(`more: --page-token ${safeLine(result.nextPageToken)}`);
+  if (result.nextPageToken !== '') output.note(`more: ${tokenWords(result.nextPageToken)}`);
   return 0;
+}
+
+const MAX_TOKEN = 4096;
+
+/** As a shell takes it whole and runs nothing of it; a token that is not shown as it is would be another. */
+function tokenWords(token: string): string {
+  const isShown = token.length <= MAX_TOKEN && !/[\t\n]/.test(token) && safeText(token) === token;
+  if (!isShown) return 'the page token cannot be shown here, --json shows it';
+  return /^[\w.~:+/][\w.~:+/=-]*$/.test(token) ? `--page-token ${token}` : `--page-token='${token.replaceAll("'", `'\\''`)}'`;
 }

@@ -2,6 +2,7 @@
 import { TaskState } from '@a2a-js/sdk';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SendMessageResult } from '../../dialect/dialect.js';
+import { Failure } from '../../failure.js';
 import { userText, type MessageInput } from '../../dialect/request.js';
 import { replyOf, stateOf, type TextReply } from '../../text/reply.js';
 import type { Reply } from '../../unary.js';
@@ -38,7 +39,11 @@ async function print({ output }: Session, answer: TextReply): Promise<void> {
 
 /** Does not wait for the answer, but looks at the task until it has one: its id is known as soon as there is one. */
 async function watched(session: Session, agent: CalledAgent, message: MessageInput): Promise<Reply<SendMessageResult>> {
-  const { signal, output } = session;
+  const { output, given } = session;
+  const timeoutMs = given.time('timeout');
+  const endsAt = timeoutMs === undefined ? Infinity : performance.now() + timeoutMs;
+  // The clock is that of all requests together.
+  const signal = timeoutMs === undefined ? session.signal : AbortSignal.any([session.signal, AbortSignal.timeout(timeoutMs)]);
   let taskId = message.taskId;
   cancelOnInterrupt(session, agent, () => taskId);
   const reply = await agent.sendMessage(message, { signal, configuration: { returnImmediately: true } });
@@ -48,7 +53,8 @@ async function watched(session: Session, agent: CalledAgent, message: MessageInp
   taskId = task.id;
   while (isGoingOn(stateOf(task))) {
     output.progress('the task goes on');
-    await sleep(LOOK_MS, undefined, { signal });
+    await sleep(Math.max(0, Math.min(LOOK_MS, endsAt - performance.now())), undefined, { signal: session.signal });
+    if (performance.now() >= endsAt) throw new Failure('deadline.total', { delivery: 'answered' });
     ({ result: task, raw } = await agent.getTask(taskId, undefined, { signal }));
   }
   return { result: { $case: 'task', value: task }, raw };

@@ -7,6 +7,7 @@ import { cancelOnInterrupt } from '../cancel_on_interrupt.js';
 import type { CalledAgent } from '../exact_agent.js';
 import { textOf } from '../files.js';
 import { Raw } from '../output.js';
+import { boundsOf } from '../policy.js';
 import { safeText } from '../sanitize.js';
 import type { Session } from '../session.js';
 import { sayState } from '../state_note.js';
@@ -27,8 +28,9 @@ export async function stream(session: Session): Promise<number> {
 }
 
 async function follow(session: Session, agent: CalledAgent, taskId: string | undefined, items: AsyncIterable<StreamItem>): Promise<number> {
-  const { output } = session;
-  const progress = new TextProgress();
+  const { output, given } = session;
+  // What an event says is shorter than the event: the bound of the stream is met first.
+  const progress = new TextProgress(boundsOf(given).maxStreamBytes);
   let events = 0;
   cancelOnInterrupt(session, agent, () => progress.taskId ?? taskId);
   for await (const item of items) {

@@ -1,6 +1,6 @@
 /** How the agent says no: to what there is none of, and to what it cannot read. */
 import { randomUUID } from 'node:crypto';
-import { broken, kept, notExercised, brokenBy, type Finding, type Topic } from '../finding.js';
+import { broken, kept, notExercised, brokenBy, isTurnedAway, turnedAway, type Finding, type Topic } from '../finding.js';
 import { isOfLayer } from '../layers.js';
 import { rawCall } from '../raw_call.js';
 import type { Outcome, Subject } from '../subject.js';
@@ -46,12 +46,14 @@ export async function malformedJson(subject: Subject): Promise<Finding> {
   return judgeError(MALFORMED_JSON, outcome, PARSE_ERROR, 'Parse error, with the id null');
 }
 
-export async function unknownStream(subject: Subject): Promise<Finding> {
+/** @param hasStreaming what the card says of it */
+export async function unknownStream(subject: Subject, hasStreaming: boolean | undefined): Promise<Finding> {
   const { items, failure } = await subject.follow(
     'a subscription to a task that there is none of',
     subject.client.subscribeToTask({ ...subject.options, eventIds: 'optional' }, { id: randomUUID() }),
   );
-  if (failure?.code === UNSUPPORTED_OPERATION) return notExercised(UNKNOWN_STREAM, 'the agent has no streams');
+  const isAbsent = failure?.code === UNSUPPORTED_OPERATION || (hasStreaming === false && failure?.code === METHOD_NOT_FOUND);
+  if (isAbsent) return notExercised(UNKNOWN_STREAM, 'the agent has no streams');
   return judgeError(UNKNOWN_STREAM, failure === undefined ? { result: items } : { failure }, TASK_NOT_FOUND, 'TaskNotFoundError');
 }
 
@@ -60,6 +62,7 @@ function judgeError(topic: Topic, { failure }: Outcome<unknown>, code: number, n
   if (failure === undefined) return broken(topic, 'answered with a result', advice);
   if (failure.code === code) return kept(topic, `error ${String(code)}`);
   if (failure.code !== undefined) return broken(topic, `error ${String(failure.code)}`, advice);
+  if (isTurnedAway(failure)) return turnedAway(topic, failure);
   if (failure.rule === 'http.status') return broken(topic, `status ${String(failure.status)} and no JSON-RPC error`, advice, failure.rule);
   if (isOfLayer(failure.rule)) return notExercised(topic, `the answer breaks another rule: ${failure.rule}`);
   return brokenBy(topic, failure, advice);

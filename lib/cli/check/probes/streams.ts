@@ -8,7 +8,7 @@ import { EventIds, type EventIdMode } from '../../../wire/event_ids.js';
 import { LINGER_MS } from '../../../wire/exchange.js';
 import { stateName } from '../../task_view.js';
 import type { Connections } from '../connections.js';
-import { broken, brokenBy, kept, notExercised, type Finding } from '../finding.js';
+import { broken, brokenBy, isTurnedAway, kept, notExercised, turnedAway, type Finding } from '../finding.js';
 import { isOfLayer } from '../layers.js';
 import type { Subject } from '../subject.js';
 
@@ -33,7 +33,7 @@ export async function streams(subject: Subject, { text, hasStreaming, eventIds, 
   const none = (why: string): Finding[] => TOPICS.map((topic) => notExercised(topic, why));
   if (hasStreaming === false) return none('the card says that the agent has no streams');
   if (text === undefined) return none('sends a message: only with --send');
-  const options = { ...subject.options, eventIds: 'optional' } as const;
+  const options = { ...subject.messageOptions, eventIds: 'optional' } as const;
   const closedBefore = closedByCaller(subject, connections);
   const source = subject.client.sendStreamingMessage(options, { message: userText(text) });
   const { items, endedAfterMs, failure } = await subject.follow('a stream', source);
@@ -51,6 +51,7 @@ function judgeLifecycle(items: readonly StreamItem[], failure: Failure | undefin
   const count = `${String(items.length)} event${items.length === 1 ? '' : 's'}`;
   if (failure === undefined) return kept(LIFECYCLE, `${count}, ended by ${endOf(items.at(-1))}`);
   if (failure.code !== undefined) return notExercised(LIFECYCLE, `the agent says no: error ${String(failure.code)}, after ${count}`);
+  if (isTurnedAway(failure)) return turnedAway(LIFECYCLE, failure);
   if (isOfLayer(failure.rule)) return notExercised(LIFECYCLE, `the stream breaks another rule: ${failure.rule}, after ${count}`);
   const advice = 'begin with the task or a message, tell every change of it, and close after its last state and not before';
   return brokenBy(LIFECYCLE, failure, advice);
