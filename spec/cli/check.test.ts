@@ -229,6 +229,9 @@ describe('check of a card', { concurrency: true }, () => {
       withCard(t, cardOf, ['--jwks', file, '--require-signature']).then((one) => one.states['card.signature']),
     ]);
     deepEqual(states, ['not_exercised', 'broken card.signature', 'not_exercised', 'broken card.unsigned']);
+    // Nothing is sent where a card says that somebody else may have written.
+    const forged = await withCard(t, signed, ['--jwks', file, '--send']);
+    deepEqual([forged.states['errors.unknown_task'], forged.states['tasks.send'], forged.asked.length], [undefined, undefined, 1]);
     const url = (await withCard(t, signed)).url;
     equal((await cli(['get', url, 'task-1', '--card-path', '/card', '--jwks', file])).code, 4);
     match((await cli(['card', url, '--card-path', '/card'])).stdout, /^signature +not verified: give the keys with --jwks$/m);

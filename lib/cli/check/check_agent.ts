@@ -82,9 +82,11 @@ async function findCard(dispatcher: Agent, request: CheckRequest, { url: baseUrl
   }
   const signature = await judgeSignature(fetched, verification);
   const { finding: offered, selected } = judgeInterface(fetched.card, { baseUrl, allowCrossOriginInterfaces, protocolVersions: dialects });
+  // Of a card that somebody else may have written, no word is followed.
+  const isForged = signature.state === 'broken';
   return {
     findings: [finding, signature, offered],
-    place: selected && { endpoint: selected.endpoint, protocolVersion: selected.protocolVersion, tenant: selected.tenant },
+    place: isForged ? undefined : selected && { endpoint: selected.endpoint, protocolVersion: selected.protocolVersion, tenant: selected.tenant },
     hasStreaming: fetched.card.capabilities?.streaming === true,
   };
 }
