@@ -48,7 +48,7 @@ const AT_ONCE_MS = 180;
 /** The longest that the wait after the end may take to show. */
 const WAITED_MS = 1500;
 /** The clock of a caller who sets one: long enough to get to the moment, and shorter than the wait after the end. */
-const CLOCK_MS = 150;
+const CLOCK_MS = 500;
 
 // ---- The moments ----
 
