@@ -23,7 +23,10 @@ diagnostics.subscribe('undici:client:connected', (event) => {
   const { socket } = event as { socket: net.Socket };
   const port = socket.localPort;
   clients.set(port, socket);
-  socket.once('close', () => clients.delete(port));
+  socket.once('close', () => {
+    // The system may have given the port to another by now.
+    if (clients.get(port) === socket) clients.delete(port);
+  });
 });
 
 /** One request, and the socket to answer it on. */
