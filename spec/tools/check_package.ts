@@ -63,7 +63,7 @@ try {
 
   // Exactly the compiled sources, their types, and the texts.
   const sources = execFileSync('git', ['ls-files', 'lib'], { cwd: root, encoding: 'utf8' }).split('\n').filter((name) => name.endsWith('.ts'));
-  const texts = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'docs/interop.md', 'docs/observability.md', 'package.json'];
+  const texts = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'docs/interop.md', 'docs/observability.md', 'docs/speed.svg', 'package.json'];
   const expected = [
     ...sources.flatMap((name) => ['.js', '.d.ts'].map((ending) => name.replace(/^lib\//, 'dist/').replace(/\.ts$/, ending))),
     ...texts,
